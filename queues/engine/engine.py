@@ -1,0 +1,320 @@
+"""Group commit: what arrives while a transaction is under way shares the next one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from random import uniform
+from typing import Final, TypeVar
+
+import structlog
+
+from queues.clock import Clock, now_ms
+from queues.engine.waiting import Room, Waiter, share
+from queues.errors import ForqError, Overloaded
+from queues.rules import QueueRules
+from queues.store.interface import Committed, Store, StoreBusy, StoreError
+from queues.store.operations import (
+    Claim,
+    Claimed,
+    Due,
+    Operation,
+    Produce,
+    Release,
+    Settled,
+)
+
+# How long a group waits for the write lock while another process holds it.
+LOCK_PATIENCE_S: Final = 30.0
+# How often to look whether another process has committed, while somebody waits.
+LOOK_INTERVAL_S: Final = 0.005
+# What one transaction takes on at the most, so that nobody waits long for their turn.
+GROUP_OPERATIONS: Final = 1_000
+GROUP_BYTES: Final = 8 * 1024 * 1024
+# What may be under way and not yet written.
+BACKLOG_OPERATIONS: Final = 20_000
+BACKLOG_BYTES: Final = 256 * 1024 * 1024
+
+log = structlog.get_logger("forq.engine")
+Op = TypeVar("Op", bound=Operation)
+_Pending = tuple[Operation, "asyncio.Future[None]", int]
+
+
+class Engine:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        rules: QueueRules,
+        clock: Clock = now_ms,
+        backlog_operations: int = BACKLOG_OPERATIONS,
+        backlog_bytes: int = BACKLOG_BYTES,
+    ) -> None:
+        self._store = store
+        self._rules = rules
+        self._clock = clock
+        self._most_operations = backlog_operations
+        self._most_bytes = backlog_bytes
+        self._pending: list[_Pending] = []
+        self._bytes = 0
+        self._rooms: dict[str, Room] = {}
+        self._hopeful: dict[str, None] = {}
+        self._due = True
+        self._due_timer: asyncio.TimerHandle | None = None
+        self._due_at: int | None = None
+        self._look_timer: asyncio.TimerHandle | None = None
+        self._foreign = False
+        self._draining = False
+        self._closed = False
+        self._work = asyncio.Event()
+
+    @property
+    def waiting(self) -> int:
+        return sum(len(room.waiters) for room in self._rooms.values())
+
+    def start(self) -> None:
+        self._store.open()
+        self._loop = asyncio.get_running_loop()
+        self._writer = self._loop.create_task(self._write())
+        self._work.set()
+
+    async def submit(self, operation: Op, size: int = 0) -> Op:
+        """Have an operation carried out in the next transaction; ``size`` in bytes, roughly."""
+        if self._closed:
+            raise ForqError("shutting_down")
+        if len(self._pending) >= self._most_operations or self._bytes + size > self._most_bytes:
+            raise Overloaded
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._pending.append((operation, future, size))
+        self._bytes += size
+        self._work.set()
+        await future
+        if operation.error is not None:
+            raise operation.error
+        return operation
+
+    def claim(
+        self,
+        queue: str,
+        *,
+        limit: int,
+        lease_ms: int,
+        wait_ms: int,
+        on_wait: Callable[[], None] | None = None,
+    ) -> Waiter:
+        """Stand in line for messages; ``on_wait`` is called if there is none at once."""
+        if self._closed:
+            raise ForqError("shutting_down")
+        future: asyncio.Future[list[Claimed]] = self._loop.create_future()
+        if self._draining:
+            wait_ms = 0
+        waiter = Waiter(future, queue, limit, lease_ms, wait_ms, on_wait)
+        room = self._rooms.get(queue)
+        if room is None:
+            room = self._rooms[queue] = Room()
+        if wait_ms == 0 and room.drained:
+            if not self._store.changed():
+                waiter.answer([])
+                return waiter
+            room.drained = False
+        room.waiters[waiter] = None
+        if room.hopeful:
+            self._hopeful[queue] = None
+            self._work.set()
+        else:
+            self._wait(waiter)
+        return waiter
+
+    def leave(self, waiter: Waiter) -> None:
+        """A consumer stops waiting: its time is over, or it went away."""
+        waiter.answer([])
+        self._forget(waiter)
+
+    def release(self, queue: str, messages: list[Claimed]) -> None:
+        """Give back messages that were claimed for a consumer who went away."""
+        if messages and not self._closed:
+            held = [Settled(message.id, message.receipt) for message in messages]
+            operation = Release(queue, held)
+            self._pending.append((operation, self._loop.create_future(), 0))
+            self._work.set()
+
+    def drain(self) -> None:
+        """Answer everyone who waits; from now on nobody waits."""
+        self._draining = True
+        for room in list(self._rooms.values()):
+            for waiter in list(room.waiters):
+                self.leave(waiter)
+
+    async def ping(self) -> None:
+        if self._writer.done():
+            raise StoreError("the writer has stopped")
+        await self._store.ping()
+
+    async def close(self) -> None:
+        """Write what was accepted, then close the store."""
+        self.drain()
+        self._closed = True
+        self._work.set()
+        await self._writer
+        for timer in (self._due_timer, self._look_timer):
+            if timer is not None:
+                timer.cancel()
+        await self._store.close()
+
+    async def _write(self) -> None:
+        while self._pending or not self._closed:
+            await self._work.wait()
+            self._work.clear()
+            try:
+                while await self._write_group():
+                    pass
+            except Exception:
+                log.exception("engine.group_failed")
+
+    async def _write_group(self) -> bool:
+        """Carry out one transaction's worth of what is there to do; False if there is nothing."""
+        pending = self._take()
+        operations: list[Operation] = [Due(self._rules)] if self._due else []
+        expected: dict[str, int] = {}
+        others: list[Operation] = []
+        for operation, _, _ in pending:
+            if isinstance(operation, Produce):
+                operations.append(operation)
+                queue = operation.queue
+                expected[queue] = expected.get(queue, 0) + len(operation.messages)
+            else:
+                others.append(operation)
+        claims = self._plan_claims(expected)
+        operations += others
+        operations += [claim for claim, _ in claims]
+        if not operations:
+            return False
+        self._due = False
+        committed = await self._commit(operations)
+        for _, future, size in pending:
+            self._bytes -= size
+            if not future.done():
+                future.set_result(None)
+        self._note(committed)
+        for claim, waiters in claims:
+            self._settle(claim, waiters)
+        if self._hopeful:
+            self._work.set()
+        self._watch_time()
+        return True
+
+    def _take(self) -> list[_Pending]:
+        pending = self._pending
+        if len(pending) <= GROUP_OPERATIONS and self._bytes <= GROUP_BYTES:
+            self._pending = []
+            return pending
+        count = size = 0
+        while count < min(len(pending), GROUP_OPERATIONS) and size <= GROUP_BYTES:
+            size += pending[count][2]
+            count += 1
+        self._pending = pending[count:]
+        return pending[:count]
+
+    def _plan_claims(self, expected: dict[str, int]) -> list[tuple[Claim, list[Waiter]]]:
+        queues, self._hopeful = self._hopeful, {}
+        queues.update(dict.fromkeys(expected))
+        return [
+            planned
+            for queue in queues
+            if (room := self._rooms.get(queue)) is not None
+            for planned in room.plan(expected.get(queue, 0))
+        ]
+
+    async def _commit(self, operations: list[Operation]) -> Committed:
+        give_up_at = self._loop.time() + LOCK_PATIENCE_S
+        pause = 0.0005
+        while True:
+            try:
+                return await self._store.commit(operations, self._clock())
+            except StoreBusy as error:
+                if self._loop.time() > give_up_at:
+                    return _failed(operations, error)
+            except StoreError as error:
+                return _failed(operations, error)
+            # Uneven pauses, so that two processes do not keep missing each other.
+            await asyncio.sleep(uniform(0.5, 1) * pause)  # noqa: S311 - not a secret
+            pause = min(2 * pause, 0.01)
+
+    def _settle(self, claim: Claim, waiters: list[Waiter]) -> None:
+        room = self._rooms.get(claim.queue)
+        if claim.error is not None:
+            for waiter in waiters:
+                if not waiter.future.done():
+                    waiter.future.set_exception(claim.error)
+                self._forget(waiter)
+            return
+        if room is not None:
+            room.note(claim)
+        if claim.messages:
+            self.release(claim.queue, share(claim, waiters))
+        for waiter in waiters:
+            if waiter.future.done():
+                self._forget(waiter)
+            elif waiter.wait_ms == 0:
+                self.leave(waiter)
+            elif waiter.timer is None:
+                self._wait(waiter)
+        if room is not None and room.hopeful:
+            self._hopeful[claim.queue] = None
+
+    def _wait(self, waiter: Waiter) -> None:
+        waiter.timer = self._loop.call_later(waiter.wait_ms / 1000, self.leave, waiter)
+        if waiter.on_wait is not None:
+            waiter.on_wait()
+        if self._look_timer is None:
+            self._look_timer = self._loop.call_later(LOOK_INTERVAL_S, self._look)
+
+    def _forget(self, waiter: Waiter) -> None:
+        room = self._rooms.get(waiter.queue)
+        if room is not None:
+            room.waiters.pop(waiter, None)
+            if not room.waiters:
+                del self._rooms[waiter.queue]
+
+    def _look(self) -> None:
+        """Notice what other processes did, while somebody waits for it."""
+        self._look_timer = None
+        if not self._rooms or self._closed:
+            return
+        if self._foreign or self._store.changed():
+            self._foreign = False
+            for queue, room in self._rooms.items():
+                room.drained = False
+                self._hopeful[queue] = None
+            self._work.set()
+        self._look_timer = self._loop.call_later(LOOK_INTERVAL_S, self._look)
+
+    def _note(self, committed: Committed) -> None:
+        """Remember where something became available for those who wait."""
+        self._foreign |= committed.foreign
+        for queue, count in committed.woken.items():
+            room = self._rooms.get(queue)
+            if room is not None and room.drained:
+                room.fresh += count
+                self._hopeful[queue] = None
+
+    def _watch_time(self) -> None:
+        due_at = self._store.next_due_ms
+        if due_at is None or (self._due_at is not None and self._due_at <= due_at):
+            return
+        if self._due_timer is not None:
+            self._due_timer.cancel()
+        self._due_at = due_at
+        delay_s = max(0, due_at - self._clock()) / 1000
+        self._due_timer = self._loop.call_later(delay_s, self._on_due)
+
+    def _on_due(self) -> None:
+        self._due_timer = self._due_at = None
+        self._due = True
+        self._work.set()
+
+
+def _failed(operations: list[Operation], error: StoreError) -> Committed:
+    for operation in operations:
+        operation.error = error
+    return Committed()
