@@ -1,0 +1,3 @@
+from forq.cli import main
+
+raise SystemExit(main())
