@@ -77,6 +77,9 @@ class ForqProtocol(ASGIProtocol):
         )
 
 
+# Looks for the C parser and remembers it on this very class; asked through a subclass, gunicorn
+# would remember it there, look here, and take the slow parser.
+ASGIProtocol._check_h1c_protocol_available()
 # The worker looks the class up by this name.
 gasgi.ASGIProtocol = ForqProtocol
 
