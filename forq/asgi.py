@@ -9,24 +9,21 @@ import django
 import structlog
 from django.conf import settings
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "forq.settings")
-django.setup()
-
-# Both read Django's settings when they are imported.
-from forq.config import Config  # noqa: E402
-from queues.api.auth import Gate  # noqa: E402
-from queues.api.django_lane import DjangoLane  # noqa: E402
-from queues.api.express import Express  # noqa: E402
-from queues.api.wire import Receive, Scope, Send  # noqa: E402
-from queues.engine.engine import Engine  # noqa: E402
-from queues.rules import QueueRules  # noqa: E402
-from queues.services.messages import MessageService  # noqa: E402
-from queues.store.sqlite import SQLiteStore  # noqa: E402
+from forq.config import Config
+from queues.api.auth import Gate
+from queues.api.django_lane import DjangoLane
+from queues.api.express import Express
+from queues.api.request_log import RequestLog
+from queues.api.wire import Application, Receive, Scope, Send
+from queues.engine.engine import Engine
+from queues.rules import QueueRules
+from queues.services.messages import MessageService
+from queues.store.sqlite import SQLiteStore
 
 log = structlog.get_logger("forq.api")
 
 
-class Application:
+class Server:
     """ASGI: starts the engine with the server, hands requests to the express lane."""
 
     def __init__(self, config: Config) -> None:
@@ -37,11 +34,13 @@ class Application:
         self.engine = Engine(store, rules=queue_rules)
         messages = MessageService(self.engine, queue_rules=queue_rules, dlq_rules=dlq_rules)
         gate = Gate(config.auth_secret, trust_proxy=config.trust_proxy_headers)
-        self._express = Express(messages, gate, DjangoLane())
+        self._http: Application = Express(messages, gate, DjangoLane())
+        if config.log_level == "debug":
+            self._http = RequestLog(self._http)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await self._express(scope, receive, send)
+            await self._http(scope, receive, send)
         elif scope["type"] == "lifespan":
             await self._live(scope["state"], receive, send)
 
@@ -60,4 +59,6 @@ class Application:
         await send({"type": "lifespan.shutdown.complete"})
 
 
-application = Application(settings.FORQ)
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "forq.settings")
+django.setup()
+application = Server(settings.FORQ)

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 from gunicorn.asgi.protocol import ASGIProtocol
 from gunicorn.workers import gasgi
 
+from forq.answer import Answer
+
 if TYPE_CHECKING:
     from gunicorn.asgi.parser import CallbackRequest
 
 # A connection has to say something within this time.
 FIRST_REQUEST_S: Final = 15.0
+# Once told to stop, requests that are still being sent and answers that are still being read
+# have this long; gunicorn kills a worker that takes as long as GRACEFUL_S in forq/serving.py.
+LAST_ANSWERS_S: Final = 5.0
 Peer = tuple[str, int] | None
 
 
@@ -35,16 +40,30 @@ class ForqProtocol(ASGIProtocol):
             self._close_transport()
 
     def close_if_idle(self) -> None:
-        if self._awaiting_request and self._current_request is None:
+        # Before the first byte gunicorn waits to see whether HTTP/2 is spoken.
+        said_nothing = self._h2c_buffer == b""
+        if said_nothing or (self._awaiting_request and self._current_request is None):
             self._close_transport()
+
+    def abort(self) -> None:
+        self.transport.abort()
 
     async def _serve_http_request(
         self, request: CallbackRequest, sockname: Peer, peername: Peer
     ) -> bool:
-        # gunicorn runs the application in a task of its own, so that it may go on after the
-        # answer; ours never does.
-        keepalive: bool = await self._handle_http_request(request, sockname, peername)
-        return keepalive
+        """gunicorn's way, without a task for each request and for one whole answer only."""
+        receiver = self._body_receiver
+        answer = Answer(self, request)
+        scope = self._build_http_scope(request, sockname, peername)
+        try:
+            await self.app(scope, receiver.receive, answer.send)
+        except asyncio.CancelledError:
+            return False
+        except Exception:
+            self.log.exception("Error in ASGI application")
+        if not answer.complete:
+            self._send_error_response(HTTPStatus.INTERNAL_SERVER_ERROR, "")
+        return answer.keep_alive
 
     def _build_http_scope(
         self, request: CallbackRequest, sockname: Peer, peername: Peer
@@ -88,6 +107,16 @@ class ForqWorker(gasgi.ASGIWorker):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self.connections: set[ForqProtocol] = set()
+        self._listens = False
+
+    def notify(self) -> None:
+        super().notify()
+        if not self._listens:
+            # asyncio has set each socket's backlog to its own default, 100; a burst of new
+            # connections would wait a second for the next try.
+            for listener in self.sockets:
+                listener.sock.listen(self.cfg.backlog)
+            self._listens = bool(self.servers)
 
     def handle_exit_signal(self) -> None:
         """Stop accepting, answer what is under way, let nobody wait any longer."""
@@ -99,6 +128,16 @@ class ForqWorker(gasgi.ASGIWorker):
         self.asgi.engine.drain()
         for connection in list(self.connections):
             connection.close_if_idle()
+        self.loop.call_later(LAST_ANSWERS_S, self._abort_rest)
+
+    def _abort_rest(self) -> None:
+        for connection in list(self.connections):
+            connection.abort()
+
+    async def _shutdown(self) -> None:
+        # Also when it was not a signal: the parent is gone.
+        self.handle_exit_signal()
+        await super()._shutdown()
 
     def handle_quit_signal(self) -> None:
         self.handle_exit_signal()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from io import BytesIO
 
 from asgiref.sync import markcoroutinefunction
 from django.core.handlers.asgi import ASGIRequest
 from django.core.handlers.base import BaseHandler
-from django.http import HttpResponseBase
+from django.http import HttpResponse
 
 from queues.api.wire import Receive, Scope, Send, read_body
 
@@ -23,15 +24,20 @@ class DjangoLane(BaseHandler):
         body = await read_body(receive, scope["headers"])
         request = ASGIRequest(scope, BytesIO(body))
         response = await self.get_response_async(request)
+        assert isinstance(response, HttpResponse), "nothing here streams"
         await _send(send, response)
 
 
-async def _send(send: Send, response: HttpResponseBase) -> None:
+async def _send(send: Send, response: HttpResponse) -> None:
+    body = response.content
+    if not body:
+        # Django names HTML even for an answer without a body.
+        del response["content-type"]
     headers = [
         (name.lower().encode("ascii"), value.encode("latin-1")) for name, value in response.items()
     ]
-    body = b"" if response.streaming else response.content  # type: ignore[attr-defined]
-    headers.append((b"content-length", b"%d" % len(body)))
+    if response.status_code != HTTPStatus.NO_CONTENT:
+        headers.append((b"content-length", b"%d" % len(body)))
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": body})
     response.close()
