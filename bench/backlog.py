@@ -20,7 +20,7 @@ DAY_MS = 24 * 3_600_000
 def run(report: Report, *, quick: bool) -> None:
     others = 100_000 if quick else 1_000_000
     count = 4_000 if quick else 20_000
-    rounds = 2 if quick else 5
+    rounds = 2 if quick else 3
     with tempfile.TemporaryDirectory() as name:
         folders = {}
         for what in ("empty", "delayed", "foreign"):

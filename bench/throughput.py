@@ -22,9 +22,9 @@ Key = tuple[str, str, str]
 
 
 def run(report: Report, *, quick: bool) -> None:
-    rounds = 1 if quick else 5
+    rounds = 1 if quick else 3
     single = 2_000 if quick else 20_000
-    batched = 20_000 if quick else 200_000
+    batched = 20_000 if quick else 100_000
     results: dict[Key, list[Lifecycle]] = {}
 
     for _ in range(rounds):

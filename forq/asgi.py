@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import Any
 
@@ -52,6 +53,10 @@ class Server:
             log.exception("api.start_failed")
             await send({"type": "lifespan.startup.failed", "message": str(error)})
             return
+        # What is here now stays: the collector need not look at it again and again.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 50, 100)
         state["engine"] = self.engine
         await send({"type": "lifespan.startup.complete"})
         await receive()
