@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from math import inf
 from random import uniform
 from typing import Final, TypeVar
 
@@ -26,6 +27,12 @@ from queues.store.operations import (
 
 # How long a group waits for the write lock while another process holds it.
 LOCK_PATIENCE_S: Final = 30.0
+# How long it still does so once the server is about to stop.
+LAST_PATIENCE_S: Final = 3.0
+# When to let time pass again if the database would not have it.
+DUE_AGAIN_S: Final = 1.0
+# A disk that is full fails every group; a line for each would not help it.
+QUIET_S: Final = 1.0
 # How often to look whether another process has committed, while somebody waits.
 LOOK_INTERVAL_S: Final = 0.005
 # What one transaction takes on at the most, so that nobody waits long for their turn.
@@ -49,12 +56,14 @@ class Engine:
         clock: Clock = now_ms,
         backlog_operations: int = BACKLOG_OPERATIONS,
         backlog_bytes: int = BACKLOG_BYTES,
+        lock_patience_s: float = LOCK_PATIENCE_S,
     ) -> None:
         self._store = store
         self._rules = rules
         self._clock = clock
         self._most_operations = backlog_operations
         self._most_bytes = backlog_bytes
+        self._lock_patience_s = lock_patience_s
         self._pending: list[_Pending] = []
         self._bytes = 0
         self._rooms: dict[str, Room] = {}
@@ -65,6 +74,9 @@ class Engine:
         self._look_timer: asyncio.TimerHandle | None = None
         self._foreign = False
         self._draining = False
+        self._rest_until = -inf
+        self._patience_ends = inf
+        self._quiet_until = -inf
         self._closed = False
         self._work = asyncio.Event()
 
@@ -100,7 +112,7 @@ class Engine:
         limit: int,
         lease_ms: int,
         wait_ms: int,
-        on_wait: Callable[[], None] | None = None,
+        on_wait: Callable[[Waiter], None] | None = None,
     ) -> Waiter:
         """Stand in line for messages; ``on_wait`` is called if there is none at once."""
         if self._closed:
@@ -112,8 +124,8 @@ class Engine:
         room = self._rooms.get(queue)
         if room is None:
             room = self._rooms[queue] = Room()
-        if wait_ms == 0 and room.drained:
-            if not self._store.changed():
+        if wait_ms == 0 and room.drained and not room.fresh:
+            if not (self._foreign or self._store.changed()):
                 waiter.answer([])
                 return waiter
             room.drained = False
@@ -132,7 +144,7 @@ class Engine:
 
     def release(self, queue: str, messages: list[Claimed]) -> None:
         """Give back messages that were claimed for a consumer who went away."""
-        if messages and not self._closed:
+        if messages and not self._writer.done():
             held = [Settled(message.id, message.receipt) for message in messages]
             operation = Release(queue, held)
             self._pending.append((operation, self._loop.create_future(), 0))
@@ -140,7 +152,9 @@ class Engine:
 
     def drain(self) -> None:
         """Answer everyone who waits; from now on nobody waits."""
-        self._draining = True
+        if not self._draining:
+            self._draining = True
+            self._patience_ends = asyncio.get_running_loop().time() + LAST_PATIENCE_S
         for room in list(self._rooms.values()):
             for waiter in list(room.waiters):
                 self.leave(waiter)
@@ -167,14 +181,16 @@ class Engine:
             self._work.clear()
             try:
                 while await self._write_group():
-                    pass
+                    # Others get their turn, however much there is to write.
+                    await asyncio.sleep(0)
             except Exception:
                 log.exception("engine.group_failed")
 
     async def _write_group(self) -> bool:
         """Carry out one transaction's worth of what is there to do; False if there is nothing."""
         pending = self._take()
-        operations: list[Operation] = [Due(self._rules)] if self._due else []
+        due = Due(self._rules) if self._due or self._overdue() else None
+        operations: list[Operation] = [] if due is None else [due]
         expected: dict[str, int] = {}
         others: list[Operation] = []
         for operation, _, _ in pending:
@@ -191,6 +207,7 @@ class Engine:
             return False
         self._due = False
         committed = await self._commit(operations)
+        self._complain(operations)
         for _, future, size in pending:
             self._bytes -= size
             if not future.done():
@@ -198,8 +215,13 @@ class Engine:
         self._note(committed)
         for claim, waiters in claims:
             self._settle(claim, waiters)
+        for claim, _ in claims:
+            self._seat(claim.queue)
         if self._hopeful:
             self._work.set()
+        if due is not None and due.error is not None:
+            self._rest_until = self._loop.time() + DUE_AGAIN_S
+            self._look_at_time_in(DUE_AGAIN_S, due_at=0)
         self._watch_time()
         return True
 
@@ -226,26 +248,35 @@ class Engine:
         ]
 
     async def _commit(self, operations: list[Operation]) -> Committed:
-        give_up_at = self._loop.time() + LOCK_PATIENCE_S
+        give_up_at = self._loop.time() + self._lock_patience_s
         pause = 0.0005
         while True:
             try:
                 return await self._store.commit(operations, self._clock())
             except StoreBusy as error:
-                if self._loop.time() > give_up_at:
+                if self._loop.time() > min(give_up_at, self._patience_ends):
                     return _failed(operations, error)
             except StoreError as error:
                 return _failed(operations, error)
+            except Exception as error:
+                log.exception("engine.group_failed")
+                return _failed(operations, StoreError(str(error)))
             # Uneven pauses, so that two processes do not keep missing each other.
             await asyncio.sleep(uniform(0.5, 1) * pause)  # noqa: S311 - not a secret
             pause = min(2 * pause, 0.01)
+
+    def _complain(self, operations: list[Operation]) -> None:
+        """Log what went wrong: once for all whom it concerns, and once a second at the most."""
+        errors = [each.error for each in operations if each.error is not None]
+        if errors and self._loop.time() >= self._quiet_until:
+            self._quiet_until = self._loop.time() + QUIET_S
+            log.error("engine.write_failed", error=str(errors[0]), operations=len(errors))
 
     def _settle(self, claim: Claim, waiters: list[Waiter]) -> None:
         room = self._rooms.get(claim.queue)
         if claim.error is not None:
             for waiter in waiters:
-                if not waiter.future.done():
-                    waiter.future.set_exception(claim.error)
+                waiter.fail(claim.error)
                 self._forget(waiter)
             return
         if room is not None:
@@ -255,17 +286,25 @@ class Engine:
         for waiter in waiters:
             if waiter.future.done():
                 self._forget(waiter)
-            elif waiter.wait_ms == 0:
+
+    def _seat(self, queue: str) -> None:
+        """Where nothing is left to claim, those who have come since begin to wait."""
+        room = self._rooms.get(queue)
+        if room is None:
+            return
+        if room.hopeful:
+            self._hopeful[queue] = None
+            return
+        for waiter in room.newcomers():
+            if waiter.wait_ms == 0:
                 self.leave(waiter)
-            elif waiter.timer is None:
+            else:
                 self._wait(waiter)
-        if room is not None and room.hopeful:
-            self._hopeful[claim.queue] = None
 
     def _wait(self, waiter: Waiter) -> None:
         waiter.timer = self._loop.call_later(waiter.wait_ms / 1000, self.leave, waiter)
         if waiter.on_wait is not None:
-            waiter.on_wait()
+            waiter.on_wait(waiter)
         if self._look_timer is None:
             self._look_timer = self._loop.call_later(LOOK_INTERVAL_S, self._look)
 
@@ -277,10 +316,12 @@ class Engine:
                 del self._rooms[waiter.queue]
 
     def _look(self) -> None:
-        """Notice what other processes did, while somebody waits for it."""
+        """Notice what other processes and the clock did, while somebody waits for it."""
         self._look_timer = None
         if not self._rooms or self._closed:
             return
+        if self._overdue():
+            self._work.set()
         if self._foreign or self._store.changed():
             self._foreign = False
             for queue, room in self._rooms.items():
@@ -298,14 +339,23 @@ class Engine:
                 room.fresh += count
                 self._hopeful[queue] = None
 
+    def _overdue(self) -> bool:
+        """Whether time has passed that no timer told of, as when the clock is set ahead."""
+        due_at = self._store.next_due_ms
+        if due_at is None or due_at > self._clock():
+            return False
+        return self._loop.time() >= self._rest_until
+
     def _watch_time(self) -> None:
         due_at = self._store.next_due_ms
         if due_at is None or (self._due_at is not None and self._due_at <= due_at):
             return
+        self._look_at_time_in(max(0, due_at - self._clock()) / 1000, due_at=due_at)
+
+    def _look_at_time_in(self, delay_s: float, *, due_at: int) -> None:
         if self._due_timer is not None:
             self._due_timer.cancel()
         self._due_at = due_at
-        delay_s = max(0, due_at - self._clock()) / 1000
         self._due_timer = self._loop.call_later(delay_s, self._on_due)
 
     def _on_due(self) -> None:

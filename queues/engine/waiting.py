@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 
 from queues.limits import MAX_BATCH
 from queues.store.operations import Claim, Claimed
@@ -21,7 +22,7 @@ class Waiter:
         limit: int,
         lease_ms: int,
         wait_ms: int,
-        on_wait: Callable[[], None] | None,
+        on_wait: Callable[[Waiter], None] | None,
     ) -> None:
         self.future = future
         self.queue = queue
@@ -36,6 +37,12 @@ class Waiter:
             self.timer.cancel()
         if not self.future.done():
             self.future.set_result(messages)
+
+    def fail(self, error: Exception) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+        if not self.future.done():
+            self.future.set_exception(error)
 
 
 class Room:
@@ -55,6 +62,11 @@ class Room:
     @property
     def hopeful(self) -> bool:
         return bool(self.waiters) and (self.fresh > 0 or not self.drained)
+
+    def newcomers(self) -> list[Waiter]:
+        """Those whose time has not begun to run; they are always the last."""
+        last = takewhile(lambda waiter: waiter.timer is None, reversed(self.waiters))
+        return list(last)[::-1]
 
     def plan(self, expected: int) -> Iterator[tuple[Claim, list[Waiter]]]:
         """The claims that would serve those who wait, neighbours with the same lease as one.
