@@ -13,7 +13,7 @@ from typing import Final
 
 HAS_DEDUP_KEY: Final = 1
 _MARK: Final = 1 << 62
-_TEXT: Final = re.compile(r"[4-7][0-9a-f]{15}")
+TEXT: Final = re.compile(r"[4-7][0-9a-f]{15}")
 
 
 def make() -> int:
@@ -25,4 +25,4 @@ def to_text(receipt: int) -> str:
 
 
 def parse(text: str) -> int | None:
-    return int(text, 16) if _TEXT.fullmatch(text) else None
+    return int(text, 16) if TEXT.fullmatch(text) else None

@@ -15,6 +15,7 @@ from queues.errors import ForqError
 FAILURES: Final = 5
 WINDOW_S: Final = 60.0
 ADDRESSES: Final = 10_000
+_KEYS: Final = frozenset({b"x-api-key", b"authorization"})
 
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -61,16 +62,20 @@ class Gate:
                 _credential(value, basic=basic), self._secret
             ):
                 return
-        address = self._address(headers, client)
+        # A browser comes without a key first, to be told how to show one: that is no guess.
+        if not basic or any(name in _KEYS for name, _ in headers):
+            self._count(self._address(headers, client))
+        challenge = b'Basic realm="Forq: any user name, the key as password"'
+        raise ForqError(
+            "unauthorized", headers=((b"www-authenticate", challenge if basic else b"Bearer"),)
+        )
+
+    def _count(self, address: str) -> None:
         blocked_s = self._throttle.blocked_s(address)
         if blocked_s:
             retry_after = str(int(blocked_s) + 1).encode()
             raise ForqError("too_many_requests", headers=((b"retry-after", retry_after),))
         self._throttle.failed(address)
-        challenge = b'Basic realm="Forq: any user name, the key as password"'
-        raise ForqError(
-            "unauthorized", headers=((b"www-authenticate", challenge if basic else b"Bearer"),)
-        )
 
     def _address(self, headers: Headers, client: tuple[str, int] | None) -> str:
         if self._trust_proxy:

@@ -21,7 +21,9 @@ class DjangoLane(BaseHandler):
         self.load_middleware(is_async=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await read_body(receive, scope["headers"])
+        # Where no key is asked for, nothing takes a body, and a stranger's is not read.
+        keyed = scope["path"].startswith("/api/")
+        body = await read_body(receive, scope["headers"]) if keyed else b""
         request = ASGIRequest(scope, BytesIO(body))
         response = await self.get_response_async(request)
         assert isinstance(response, HttpResponse), "nothing here streams"

@@ -10,22 +10,21 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
-import uuid6
 
 from queues.api.auth import Gate
 from queues.api.message_operations import MessageOperations
 from queues.api.request import Request
-from queues.api.wire import Receive, Scope, Send, send_error
+from queues.api.request_log import request_id
+from queues.api.wire import Application, Receive, Scope, Send, send_error
 from queues.errors import ForqError, MethodNotAllowed
 from queues.services.messages import MessageService
 from queues.store.interface import StoreBusy, StoreError
 
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 Handler = Callable[[Request], Awaitable[None]]
 
 QUEUES: Final = "/api/v1/queues/"
 # A browser cannot send X-API-Key by itself: these pages also take the key as a password.
-BROWSER_PATHS: Final = frozenset({"/api/docs", "/api/openapi.json"})
+BROWSER_PATHS: Final = frozenset({"/api/docs", "/api/docs.css", "/api/openapi.json"})
 
 log = structlog.get_logger("forq.api")
 
@@ -71,9 +70,9 @@ class Express:
             # The engine has logged it, once for all whom it concerns.
             await send_error(send, ForqError("internal"))
         except Exception:
-            request_id = str(uuid6.uuid7())
-            log.exception("api.failed", request_id=request_id, method=scope["method"], path=path)
-            headers = ((b"x-request-id", request_id.encode()),)
+            name = request_id(scope)
+            log.exception("api.failed", request_id=name, method=scope["method"], path=path)
+            headers = ((b"x-request-id", name.encode()),)
             await send_error(send, ForqError("internal", headers=headers))
 
     def _find(self, rest: str, method: str) -> tuple[Handler | None, str]:

@@ -83,7 +83,8 @@ class MessageOperations:
         """Wait for messages, but not for a client that goes away meanwhile."""
         watcher: asyncio.Task[None] | None = None
 
-        def watch() -> None:
+        # May be called before the claim below has returned.
+        def watch(waiter: Waiter) -> None:
             nonlocal watcher
             watcher = asyncio.create_task(self._leave_with_client(request, waiter))
 
@@ -147,13 +148,13 @@ class MessageOperations:
         await send_nothing(request.send)
 
     async def ack_batch(self, request: Request) -> None:
-        items = schemas.ACK_BATCH.decode(await request.body()).messages
+        items = schemas.ACK_BATCH.decode(await request.body(batch=True)).messages
         settled = [Settled(parse_id(item.id), parse_receipt(item.receipt)) for item in items]
         done = await self._messages.ack(request.queue, settled)
         await send_json(request.send, settlement([item.id for item in items], done))
 
     async def nack_batch(self, request: Request) -> None:
-        items = schemas.NACK_BATCH.decode(await request.body()).messages
+        items = schemas.NACK_BATCH.decode(await request.body(batch=True)).messages
         rejected = [
             Rejected(
                 parse_id(item.id),
@@ -167,7 +168,7 @@ class MessageOperations:
         await send_json(request.send, settlement([item.id for item in items], done))
 
     async def extend_batch(self, request: Request) -> None:
-        items = schemas.EXTEND_BATCH.decode(await request.body()).messages
+        items = schemas.EXTEND_BATCH.decode(await request.body(batch=True)).messages
         prolonged = [
             Prolonged(parse_id(item.id), parse_receipt(item.receipt), item.visibilityMs)
             for item in items
@@ -187,7 +188,8 @@ def new_message(body: schemas.ProduceBody) -> NewMessage:
 
 def ndjson(body: bytes) -> list[schemas.ProduceBody]:
     """One message a line; a line break after the last one is fine, an empty line is not."""
-    lines = body.split(b"\n")
+    # No more than needed to see that there are too many: a body can be nothing but line breaks.
+    lines = body.split(b"\n", limits.MAX_BATCH + 1)
     if not lines[-1]:
         lines.pop()
     if not 1 <= len(lines) <= limits.MAX_BATCH:

@@ -51,7 +51,10 @@ async def healthcheck(request: ASGIRequest) -> HttpResponse:
         await engine.ping()
     except StoreError as error:
         raise ForqError("forq.unhealthy") from error
-    return HttpResponse(status=204)
+    response = HttpResponse(status=204)
+    # Django calls even nothing HTML.
+    del response["Content-Type"]
+    return response
 
 
 def not_found(_request: HttpRequest, exception: Exception) -> HttpResponse:

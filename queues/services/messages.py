@@ -57,7 +57,7 @@ class MessageService:
         limit: int,
         wait_ms: int,
         visibility_ms: int | None,
-        on_wait: Callable[[], None],
+        on_wait: Callable[[Waiter], None],
     ) -> Waiter:
         check_queue(queue)
         return self._engine.claim(

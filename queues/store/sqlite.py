@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from queues import ids
 from queues.store.interface import Committed, StoreBusy, StoreError, StoreUnavailable
@@ -52,10 +53,7 @@ class SQLiteStore:
         self._messages = MessageOperations(self._cursor, self._ids)
         self._inode = self._path.stat().st_ino
         if self._full:
-            # An empty transaction makes the log file, whose descriptor is what gets synced.
-            # SQLite keeps no locks on that file, so a second descriptor takes none away.
-            self._cursor.execute("BEGIN IMMEDIATE")
-            self._cursor.execute("COMMIT")
+            # SQLite keeps no locks on the log file, so a second descriptor takes none away.
             self._log = os.open(f"{self._path}-wal", os.O_RDWR)
             self._syncer = ThreadPoolExecutor(1, "forq-sync")
             _sync_directory(self._path.parent)
@@ -136,9 +134,13 @@ class SQLiteStore:
             if _primary_code(error) == sqlite3.SQLITE_BUSY:
                 raise StoreBusy(str(error)) from error
             raise StoreUnavailable(str(error)) from error
+        self._due_before = self._messages.next_due_ms
 
     def _rollback(self) -> None:
         self._messages.forget()
+        # What this transaction noticed, the next has to notice again.
+        self._messages.next_due_ms = self._due_before
+        self._version = -1
         if self._db.in_transaction:
             self._cursor.execute("ROLLBACK")
 
@@ -165,7 +167,7 @@ def connect(path: Path) -> sqlite3.Connection:
     # autocommit, since transactions are begun and ended by hand; no waiting for the write
     # lock inside SQLite, since that would hold up the event loop.
     db = sqlite3.connect(
-        f"file:{path}?mode=rw",
+        f"file:{quote(str(path))}?mode=rw",
         uri=True,
         timeout=0,
         isolation_level=None,
