@@ -39,7 +39,10 @@ class Answer:
         if protocol._closed:
             return
         status = self._message["status"]
-        self.keep_alive = not protocol._will_close(self._request, response_requires_close=False)
+        # With the rest of its body still to come, nobody can say where the next request begins.
+        self.keep_alive = protocol._body_receiver._complete and not protocol._will_close(
+            self._request, response_requires_close=False
+        )
         parts = [_STATUS_LINES[status], gunicorn_protocol._get_cached_date_header()]
         for name, value in self._message["headers"]:
             parts += (name, b": ", value, b"\r\n")
@@ -50,3 +53,5 @@ class Answer:
         protocol._safe_write(b"".join(parts))
         if protocol._flow_control.write_paused:
             await protocol._flow_control.drain()
+            if protocol.cut_off:
+                raise ConnectionResetError

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from gunicorn.asgi.protocol import ASGIProtocol
+from gunicorn.asgi.protocol import ASGIProtocol, ClientDisconnected
+from gunicorn.http2.errors import HTTP2ConnectionError
 from gunicorn.workers import gasgi
 
 from forq.answer import Answer
+from queues.api.wire import Application, Message, Receive, Scope, Send
 
 if TYPE_CHECKING:
     from gunicorn.asgi.parser import CallbackRequest
+    from gunicorn.http2.request import HTTP2Request
 
 # A connection has to say something within this time.
 FIRST_REQUEST_S: Final = 15.0
+# What may arrive and make no sense yet: the head of a request, the first line of a chunk. The C
+# parser sets no bound of its own, and looks at all of it again whenever more arrives.
+UNCLEAR_BYTES: Final = 64 * 1024
+# An HTTP/2 request that was answered before its end has this long to end.
+REQUEST_END_S: Final = 1.0
 # Once told to stop, requests that are still being sent and answers that are still being read
 # have this long; gunicorn kills a worker that takes as long as GRACEFUL_S in forq/serving.py.
 LAST_ANSWERS_S: Final = 5.0
@@ -24,7 +33,11 @@ Peer = tuple[str, int] | None
 
 
 class ForqProtocol(ASGIProtocol):
+    cut_off = False
+    """The connection was lost inside an answer."""
+
     def connection_made(self, transport: asyncio.Transport) -> None:
+        self._unclear = 0
         super().connection_made(transport)
         self.worker.connections.add(self)
         self._first_request = self.worker.loop.call_later(FIRST_REQUEST_S, self._drop_silent)
@@ -32,12 +45,43 @@ class ForqProtocol(ASGIProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._first_request.cancel()
         self.worker.connections.discard(self)
+        flow = self._flow_control
+        if flow is not None and flow.write_paused:
+            # Somebody waits for an answer to be taken that will not be.
+            self.cut_off = True
+            flow.resume_writing()
         super().connection_lost(exc)
 
     def _drop_silent(self) -> None:
         """gunicorn waits for ever for the first request's headers."""
-        if self._current_request is None and self.req_count <= 1 and self.reader is None:
+        if self._awaiting_request and self.req_count <= 1 and self.reader is None:
             self._close_transport()
+
+    def data_received(self, data: bytes) -> None:
+        self._unclear += len(data)
+        super().data_received(data)
+        if self._unclear > UNCLEAR_BYTES and self._in_the_dark():
+            self._send_error_response(HTTPStatus.BAD_REQUEST, "")
+            self._close_transport()
+
+    def _in_the_dark(self) -> bool:
+        request = self._current_request
+        if self.reader is not None or self._closed:
+            return False
+        return request is None or (request.chunked and not self._body_receiver._complete)
+
+    def _on_body(self, chunk: bytes) -> None:
+        self._unclear = 0
+        super()._on_body(chunk)
+
+    def _handle_h1c_exception(self, exc: Exception) -> bool:
+        """Also a number too long to be one is a bad request: gunicorn's own parser lets it pass."""
+        if not super()._handle_h1c_exception(exc):
+            if not isinstance(exc, ValueError):
+                return False
+            self._send_error_response(HTTPStatus.BAD_REQUEST, "")
+            self._close_transport()
+        return True
 
     def close_if_idle(self) -> None:
         # Before the first byte gunicorn waits to see whether HTTP/2 is spoken.
@@ -52,18 +96,41 @@ class ForqProtocol(ASGIProtocol):
         self, request: CallbackRequest, sockname: Peer, peername: Peer
     ) -> bool:
         """gunicorn's way, without a task for each request and for one whole answer only."""
+        self._unclear = 0
         receiver = self._body_receiver
         answer = Answer(self, request)
         scope = self._build_http_scope(request, sockname, peername)
         try:
             await self.app(scope, receiver.receive, answer.send)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, ConnectionResetError):
             return False
         except Exception:
             self.log.exception("Error in ASGI application")
         if not answer.complete:
             self._send_error_response(HTTPStatus.INTERNAL_SERVER_ERROR, "")
         return answer.keep_alive
+
+    async def _handle_http2_connection(self, *args: Any, **kwargs: Any) -> None:
+        self.app: Any = _with_asgi_losses(self.worker.asgi)
+        await super()._handle_http2_connection(*args, **kwargs)
+
+    async def _handle_http2_request(
+        self, request: HTTP2Request, connection: Any, sockname: Peer, peername: Peer
+    ) -> None:
+        """gunicorn then resets a stream whose request has not ended.
+
+        A client that is just about to end it would take that for a failure.
+        """
+        await super()._handle_http2_request(request, connection, sockname, peername)
+        stream = request.stream
+        if stream.body_complete:
+            return
+        arrived = stream._body_event = stream._body_event or asyncio.Event()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(REQUEST_END_S):
+                while not (stream.body_complete or stream.disconnected):
+                    arrived.clear()
+                    await arrived.wait()
 
     def _build_http_scope(
         self, request: CallbackRequest, sockname: Peer, peername: Peer
@@ -94,6 +161,21 @@ class ForqProtocol(ASGIProtocol):
             "Connection: close\r\n\r\n"
             f"{body}".encode()
         )
+
+
+def _with_asgi_losses(application: Application) -> Application:
+    """gunicorn's error for a connection lost while sending is not ASGI's, an OSError."""
+
+    async def served(scope: Scope, receive: Receive, send: Send) -> None:
+        async def sent(message: Message) -> None:
+            try:
+                await send(message)
+            except HTTP2ConnectionError as error:
+                raise ClientDisconnected(str(error)) from error
+
+        await application(scope, receive, sent)
+
+    return served
 
 
 # Looks for the C parser and remembers it on this very class; asked through a subclass, gunicorn

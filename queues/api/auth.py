@@ -21,27 +21,23 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 class Throttle:
-    """Counts failures per address; remembers a bounded number of addresses."""
+    """Remembers the last failures of a bounded number of addresses."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        # address → (failures, when the count or the block ends)
-        self._addresses: OrderedDict[str, tuple[int, float]] = OrderedDict()
+        # address → when it failed, FAILURES times at the most
+        self._addresses: OrderedDict[str, tuple[float, ...]] = OrderedDict()
 
     def blocked_s(self, address: str) -> float:
         """For how long the address is still blocked."""
-        failures, until = self._addresses.get(address, (0, 0.0))
-        return max(0.0, until - self._clock()) if failures >= FAILURES else 0.0
+        times = self._addresses.get(address, ())
+        if len(times) < FAILURES or times[-1] - times[0] >= WINDOW_S:
+            return 0.0
+        return max(0.0, times[-1] + WINDOW_S - self._clock())
 
     def failed(self, address: str) -> None:
-        now = self._clock()
-        failures, until = self._addresses.pop(address, (0, 0.0))
-        if until <= now:
-            failures, until = 0, now + WINDOW_S
-        failures += 1
-        if failures == FAILURES:
-            until = now + WINDOW_S
-        self._addresses[address] = (failures, until)
+        times = self._addresses.pop(address, ())
+        self._addresses[address] = (*times, self._clock())[-FAILURES:]
         if len(self._addresses) > ADDRESSES:
             self._addresses.popitem(last=False)
 

@@ -21,6 +21,7 @@ Headers = list[tuple[bytes, bytes]]
 # A body has to be there within this time; a large one gets more.
 BODY_PATIENCE_S: Final = 30.0
 BATCH_BODY_PATIENCE_S: Final = 120.0
+_LENGTH_DIGITS: Final = 20
 _JSON: Final = (b"content-type", b"application/json")
 _END: Final = {"type": "http.response.body", "body": b""}
 _NO_CONTENT: Final = {"type": "http.response.start", "status": 204, "headers": []}
@@ -35,7 +36,12 @@ async def read_body(receive: Receive, headers: Headers, *, batch: bool = False) 
     """
     limit = limits.MAX_BATCH_BODY_BYTES if batch else limits.MAX_BODY_BYTES
     for name, value in headers:
-        if name == b"content-length" and value.isdigit() and int(value) > limit:
+        # Python refuses to read thousands of digits.
+        if (
+            name == b"content-length"
+            and value.isdigit()
+            and (len(value) > _LENGTH_DIGITS or int(value) > limit)
+        ):
             raise BodyTooLarge
     message = await receive()
     if message["type"] == "http.disconnect":

@@ -180,9 +180,9 @@ class Engine:
             await self._work.wait()
             self._work.clear()
             try:
-                while await self._write_group():
-                    # Others get their turn, however much there is to write.
-                    await asyncio.sleep(0)
+                if await self._write_group():
+                    # There may be more; but others get their turn first.
+                    self._loop.call_soon(self._work.set)
             except Exception:
                 log.exception("engine.group_failed")
 

@@ -1,0 +1,56 @@
+"""kill -9 under load: what was answered has happened, once."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.load import Ledger, Load
+from tests.chaos.wire import run
+from tests.live import LiveServer
+
+KILLS = 5
+QUEUE = "killed"
+
+
+@pytest.mark.timeout(100)
+def test_no_answer_is_taken_back_by_ten_kills_under_load(tmp_path: Path) -> None:
+    folders = {each: tmp_path / each for each in ("full", "normal")}
+    for folder in folders.values():
+        folder.mkdir()
+
+    async def both() -> None:
+        await asyncio.gather(*(kill_again_and_again(folders[each], each) for each in folders))
+
+    run(both(), within_s=90)
+
+
+async def kill_again_and_again(folder: Path, durability: str) -> None:
+    server = LiveServer(folder, FORQ_DURABILITY=durability)
+    ledger = Ledger()
+    try:
+        for _ in range(KILLS):
+            await asyncio.to_thread(server.start)
+            await live_and_die(server, ledger)
+            ledger.check_table(server.database)
+        await asyncio.to_thread(server.start)
+        await ledger.drain(server.port, QUEUE, server.database)
+    finally:
+        server.kill()
+    assert len(ledger.acked) > 100 * KILLS, "not much of a load"
+    assert set(ledger.statuses) == {200, 204}
+
+
+async def live_and_die(server: LiveServer, ledger: Ledger) -> None:
+    acked_before = len(ledger.acked)
+    load = Load(server.port, QUEUE, ledger, may_cut=True)
+    await load.start(producers=6, batch_producers=2, consumers=6)
+    while len(ledger.acked) < acked_before + 100:  # noqa: ASYNC110 - the load is what goes on
+        await asyncio.sleep(0.01)
+    # At any point of whatever it is doing.
+    await asyncio.sleep(random.uniform(0.05, 0.3))
+    server.kill()
+    await load.ended()

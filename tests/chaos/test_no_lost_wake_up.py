@@ -1,0 +1,115 @@
+"""No message lies ready while somebody waits for it, whatever else goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.queue_client import QueueClient, messages
+from tests.chaos.wire import Answer, run
+from tests.live import live_server
+
+QUEUE = "restless"
+LOAD_S = 3.0
+LOOK_EVERY_S = 0.02
+TOO_LONG_S = 0.2
+# Ready, or ready but for somebody who notices that its time has come.
+AVAILABLE = """
+    SELECT id, updated_at FROM messages
+    WHERE status = 0 OR (status = 3 AND process_after <= ?1) OR (status = 1 AND lease_until <= ?1)
+"""
+
+
+@pytest.mark.parametrize(("durability", "workers"), [("full", "1"), ("normal", "1"), ("full", "2")])
+def test_no_ready_message_lies_while_a_consumer_waits(
+    tmp_path: Path, durability: str, workers: str
+) -> None:
+    with live_server(tmp_path, FORQ_DURABILITY=durability, FORQ_API_WORKERS=workers) as server:
+        run(Unrest(server.port, server.database).go_on(), within_s=LOAD_S + 15)
+    assert "Traceback" not in server.log.read_text()
+
+
+class Unrest:
+    def __init__(self, port: int, database: Path) -> None:
+        self._port = port
+        self._database = database
+        self._until = time.monotonic() + LOAD_S
+        self._waiting: dict[object, float] = {}
+        self.delivered = 0
+
+    async def go_on(self) -> None:
+        await asyncio.gather(
+            *(self._consume() for _ in range(12)),
+            *(self._produce() for _ in range(3)),
+            self._look(),
+        )
+        assert self.delivered > 100 * LOAD_S, "not much of a load"
+
+    def _on(self) -> bool:
+        return time.monotonic() < self._until
+
+    async def _produce(self) -> None:
+        client = await QueueClient.open(self._port, QUEUE)
+        while self._on():
+            many = random.choice((1, 1, 1, 7))
+            answer = await client.produce_batch(["x"] * many)
+            assert answer.status == 200
+            await asyncio.sleep(random.choice((0, 0.002, 0.01, 0.1)))
+        client.close()
+
+    async def _consume(self) -> None:
+        client = await QueueClient.open(self._port, QUEUE)
+        while self._on():
+            wait_ms = random.choice((0, 5, 100, 1_000))
+            claim = client.send_claim(random.choice((1, 1, 3, 1_000)), wait_ms, 1_000)
+            if random.random() < 0.1:
+                # Goes away, waiting or not. What it may just have been given is not its lease's
+                # length away from coming back, but one second.
+                await asyncio.sleep(random.choice((0, 0.001, 0.05)))
+                client.close()
+                client = await QueueClient.open(self._port, QUEUE)
+                continue
+            await self._settle(client, await self._wait(claim, wait_ms))
+        client.close()
+
+    async def _wait(self, claim: asyncio.Future[Answer], wait_ms: int) -> Answer:
+        asked_at = time.monotonic()
+        self._waiting[claim] = asked_at
+        answer = await claim
+        del self._waiting[claim]
+        took_s = answer.at - asked_at
+        assert took_s < wait_ms / 1000 + TOO_LONG_S, f"{took_s:.3f} s for a wait of {wait_ms} ms"
+        return answer
+
+    async def _settle(self, client: QueueClient, answer: Answer) -> None:
+        claimed = messages(answer)
+        self.delivered += len(claimed)
+        if len(claimed) == 1:
+            (message,) = claimed
+            if random.random() < 0.3:
+                answer = await client.nack(message, delay_ms=random.choice((0, 0, 1, 30, 150)))
+            else:
+                answer = await client.ack(message)
+            assert answer.status == 204
+        elif claimed:
+            assert (await client.ack_batch(claimed)).status == 200
+
+    async def _look(self) -> None:
+        """Look for messages that have been available for too long, while somebody waited."""
+        since: dict[tuple[int, int], float] = {}
+        with contextlib.closing(sqlite3.connect(self._database)) as db:
+            while self._on():
+                rows = set(db.execute(AVAILABLE, (int(time.time() * 1000),)).fetchall())
+                now = time.monotonic()
+                since = {row: since.get(row, now) for row in rows}
+                waited_since = min(self._waiting.values(), default=now)
+                for row, available_since in since.items():
+                    lies_s = now - max(available_since, waited_since)
+                    assert lies_s < TOO_LONG_S, f"{row} lies for {lies_s:.3f} s"
+                await asyncio.sleep(LOOK_EVERY_S)
