@@ -7,10 +7,12 @@ import selectors
 from typing import Any, Final
 
 EPOCH_MS: Final = 1_700_000_000_000
+# No test lets this much time pass: what goes on for longer will never end.
+FOREVER_S: Final = 600
 
 
 class MovedTimeLoop(asyncio.SelectorEventLoop):
-    """Waiting for a timer costs nothing and is exact.
+    """Waiting for a timer costs nothing and is exact; waiting for nothing fails.
 
     For work on this thread alone: time would run away from a thread.
     """
@@ -36,10 +38,10 @@ class _Selector(selectors.DefaultSelector):
         self._loop = loop
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, Any]]:
-        if timeout is None:
-            return super().select(None)
         ready = super().select(0)
         if not ready:
+            assert timeout is not None, "everybody waits and nothing is left that could happen"
+            assert self._loop.time() < FOREVER_S, "this does not come to an end"
             self._loop.pass_time(timeout)
         return ready
 
