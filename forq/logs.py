@@ -48,6 +48,8 @@ def dict_config(log_format: LogFormat, log_level: LogLevel) -> dict[str, Any]:
         "loggers": {
             # Django installs handlers of its own here, which would say everything twice.
             "django": {"level": level, "handlers": [], "propagate": True},
+            # A line for every wrong path would let anybody fill the log.
+            "django.request": {"level": "ERROR", "handlers": [], "propagate": True},
             "django.server": {"level": level, "handlers": [], "propagate": True},
         },
     }

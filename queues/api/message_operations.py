@@ -99,6 +99,9 @@ class MessageOperations:
             return await waiter.future
         except asyncio.CancelledError:
             self._messages.leave(waiter)
+            # The messages may have come in this very moment.
+            if not waiter.future.cancelled() and waiter.future.exception() is None:
+                self._messages.release(request.queue, waiter.future.result())
             raise
         finally:
             if watcher is not None:

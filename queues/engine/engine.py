@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from math import inf
 from random import uniform
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import structlog
 
@@ -16,9 +16,12 @@ from queues.errors import ForqError, Overloaded
 from queues.rules import QueueRules
 from queues.store.interface import Committed, Store, StoreBusy, StoreError
 from queues.store.operations import (
+    Ack,
     Claim,
     Claimed,
     Due,
+    Extend,
+    Nack,
     Operation,
     Produce,
     Release,
@@ -36,15 +39,20 @@ QUIET_S: Final = 1.0
 # How often to look whether another process has committed, while somebody waits.
 LOOK_INTERVAL_S: Final = 0.005
 # What one transaction takes on at the most, so that nobody waits long for their turn.
-GROUP_OPERATIONS: Final = 1_000
+GROUP_MESSAGES: Final = 1_000
 GROUP_BYTES: Final = 8 * 1024 * 1024
 # What may be under way and not yet written.
-BACKLOG_OPERATIONS: Final = 20_000
+BACKLOG_MESSAGES: Final = 50_000
 BACKLOG_BYTES: Final = 256 * 1024 * 1024
 
 log = structlog.get_logger("forq.engine")
-Op = TypeVar("Op", bound=Operation)
-_Pending = tuple[Operation, "asyncio.Future[None]", int]
+Op = TypeVar("Op", Produce, Ack, Nack, Extend)
+
+
+class _Pending(NamedTuple):
+    operation: Produce | Ack | Nack | Extend | Release
+    future: asyncio.Future[None]
+    size: int
 
 
 class Engine:
@@ -54,17 +62,18 @@ class Engine:
         *,
         rules: QueueRules,
         clock: Clock = now_ms,
-        backlog_operations: int = BACKLOG_OPERATIONS,
+        backlog_messages: int = BACKLOG_MESSAGES,
         backlog_bytes: int = BACKLOG_BYTES,
         lock_patience_s: float = LOCK_PATIENCE_S,
     ) -> None:
         self._store = store
         self._rules = rules
         self._clock = clock
-        self._most_operations = backlog_operations
+        self._most_messages = backlog_messages
         self._most_bytes = backlog_bytes
         self._lock_patience_s = lock_patience_s
         self._pending: list[_Pending] = []
+        self._messages = 0
         self._bytes = 0
         self._rooms: dict[str, Room] = {}
         self._hopeful: dict[str, None] = {}
@@ -94,10 +103,12 @@ class Engine:
         """Have an operation carried out in the next transaction; ``size`` in bytes, roughly."""
         if self._closed:
             raise ForqError("shutting_down")
-        if len(self._pending) >= self._most_operations or self._bytes + size > self._most_bytes:
+        count = len(operation.messages)
+        if self._messages + count > self._most_messages or self._bytes + size > self._most_bytes:
             raise Overloaded
         future: asyncio.Future[None] = self._loop.create_future()
-        self._pending.append((operation, future, size))
+        self._pending.append(_Pending(operation, future, size))
+        self._messages += count
         self._bytes += size
         self._work.set()
         await future
@@ -147,7 +158,8 @@ class Engine:
         if messages and not self._writer.done():
             held = [Settled(message.id, message.receipt) for message in messages]
             operation = Release(queue, held)
-            self._pending.append((operation, self._loop.create_future(), 0))
+            self._pending.append(_Pending(operation, self._loop.create_future(), 0))
+            self._messages += len(held)
             self._work.set()
 
     def drain(self) -> None:
@@ -208,7 +220,8 @@ class Engine:
         self._due = False
         committed = await self._commit(operations)
         self._complain(operations)
-        for _, future, size in pending:
+        for operation, future, size in pending:
+            self._messages -= len(operation.messages)
             self._bytes -= size
             if not future.done():
                 future.set_result(None)
@@ -227,15 +240,16 @@ class Engine:
 
     def _take(self) -> list[_Pending]:
         pending = self._pending
-        if len(pending) <= GROUP_OPERATIONS and self._bytes <= GROUP_BYTES:
+        if self._messages <= GROUP_MESSAGES and self._bytes <= GROUP_BYTES:
             self._pending = []
             return pending
-        count = size = 0
-        while count < min(len(pending), GROUP_OPERATIONS) and size <= GROUP_BYTES:
-            size += pending[count][2]
-            count += 1
-        self._pending = pending[count:]
-        return pending[:count]
+        taken = messages = size = 0
+        while taken < len(pending) and messages < GROUP_MESSAGES and size <= GROUP_BYTES:
+            messages += len(pending[taken].operation.messages)
+            size += pending[taken].size
+            taken += 1
+        self._pending = pending[taken:]
+        return pending[:taken]
 
     def _plan_claims(self, expected: dict[str, int]) -> list[tuple[Claim, list[Waiter]]]:
         queues, self._hopeful = self._hopeful, {}
@@ -254,6 +268,7 @@ class Engine:
             try:
                 return await self._store.commit(operations, self._clock())
             except StoreBusy as error:
+                self._seat_all()
                 if self._loop.time() > min(give_up_at, self._patience_ends):
                     return _failed(operations, error)
             except StoreError as error:
@@ -299,6 +314,12 @@ class Engine:
             if waiter.wait_ms == 0:
                 self.leave(waiter)
             else:
+                self._wait(waiter)
+
+    def _seat_all(self) -> None:
+        """However long the database takes, nobody waits longer than they asked to."""
+        for room in list(self._rooms.values()):
+            for waiter in room.newcomers():
                 self._wait(waiter)
 
     def _wait(self, waiter: Waiter) -> None:

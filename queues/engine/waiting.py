@@ -93,7 +93,7 @@ class Room:
     def note(self, claim: Claim) -> None:
         """Learn from what a claim found."""
         found = len(claim.messages)
-        if found < claim.limit:
+        if found < claim.limit and not claim.cut:
             self.drained = True
             self.fresh = 0
         elif self.drained:

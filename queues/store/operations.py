@@ -66,12 +66,14 @@ class Produce(Operation):
 
 @dataclass(slots=True, eq=False)
 class Claim(Operation):
-    """Lease the first ``limit`` available messages of a queue."""
+    """Lease the first ``limit`` available messages of a queue, or as many as make an answer."""
 
     queue: str
     limit: int
     lease_ms: int
     messages: list[Claimed] = field(default_factory=list, init=False)
+    cut: bool = field(default=False, init=False)
+    """Whether more may be there, which would have made the answer too large."""
 
 
 @dataclass(slots=True, eq=False)

@@ -10,19 +10,25 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+import structlog
+
 from queues import ids
+from queues.store.checkpoint import Checkpoints
 from queues.store.interface import Committed, StoreBusy, StoreError, StoreUnavailable
 from queues.store.malloc import keep_freed_memory
 from queues.store.operations import Operation
 from queues.store.sqlite_operations import MessageOperations
 from queues.store.statements import DATA_VERSION, LAST_ID
 
+# How often to look whether the database file is still there.
+LOOK_INTERVAL_S: Final = 0.25
 # Errors that say something of the whole database, not of one operation.
 _WHOLE_DATABASE: Final = frozenset(
     {
@@ -38,6 +44,8 @@ _WHOLE_DATABASE: Final = frozenset(
     }
 )
 
+log = structlog.get_logger("forq.store")
+
 
 class SQLiteStore:
     def __init__(self, path: Path, *, full: bool, id_source: ids.IdSource | None = None) -> None:
@@ -45,6 +53,8 @@ class SQLiteStore:
         self._full = full
         self._ids = id_source or ids.IdSource()
         self._version = -1
+        self._doubt: str | None = None
+        self._look_at = 0.0
 
     def open(self) -> None:
         keep_freed_memory()
@@ -52,6 +62,7 @@ class SQLiteStore:
         self._cursor = self._db.cursor()
         self._messages = MessageOperations(self._cursor, self._ids)
         self._inode = self._path.stat().st_ino
+        self._checkpoints = Checkpoints(connect(self._path))
         if self._full:
             # SQLite keeps no locks on the log file, so a second descriptor takes none away.
             self._log = os.open(f"{self._path}-wal", os.O_RDWR)
@@ -63,9 +74,13 @@ class SQLiteStore:
         return self._messages.next_due_ms
 
     async def commit(self, operations: Sequence[Operation], now_ms: int) -> Committed:
+        self._look_for_file()
+        changes = self._db.total_changes
         committed = self._commit(operations, now_ms)
-        if self._full:
-            await self._sync(operations)
+        if self._db.total_changes != changes:
+            if self._full:
+                await self._sync(operations)
+            await self._checkpoints.keep_up()
         return committed
 
     def changed(self) -> bool:
@@ -76,14 +91,15 @@ class SQLiteStore:
         return bool(version != self._version)
 
     async def ping(self) -> None:
+        self._look_at = 0.0
+        self._look_for_file()
         try:
             self._cursor.execute("SELECT 1 FROM messages LIMIT 1").fetchall()
-            if self._path.stat().st_ino != self._inode:
-                raise StoreUnavailable(f"{self._path} was replaced by another file")
-        except (sqlite3.Error, OSError) as error:
+        except sqlite3.Error as error:
             raise StoreUnavailable(str(error)) from error
 
     async def close(self) -> None:
+        self._checkpoints.close()
         self._db.close()
         if self._full:
             self._syncer.shutdown()
@@ -127,6 +143,20 @@ class SQLiteStore:
             _fail(operations, error)
         return committed
 
+    def _look_for_file(self) -> None:
+        """Refuse to write where it would be for nobody: the file is gone, or the disk in doubt."""
+        if self._doubt is not None:
+            raise StoreUnavailable(self._doubt)
+        if time.monotonic() < self._look_at:
+            return
+        self._look_at = time.monotonic() + LOOK_INTERVAL_S
+        try:
+            inode = self._path.stat().st_ino
+        except OSError as error:
+            raise StoreUnavailable(str(error)) from error
+        if inode != self._inode:
+            raise StoreUnavailable(f"{self._path} was replaced by another file")
+
     def _begin(self) -> None:
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
@@ -160,6 +190,10 @@ class SQLiteStore:
         try:
             await loop.run_in_executor(self._syncer, os.fdatasync, self._log)
         except OSError as error:
+            # The kernel may have dropped what it could not write: whatever comes after it in the
+            # log would be lost with it. Only a new start can tell what is there.
+            self._doubt = f"the disk failed to sync ({error}); restart when it is sound"
+            log.critical("store.sync_failed", error=str(error))
             _fail(operations, error)
 
 
@@ -181,8 +215,8 @@ def connect(path: Path) -> sqlite3.Connection:
         "secure_delete=OFF",
         "temp_store=MEMORY",
         "cache_size=-65536",
-        # 16 MiB of log between checkpoints: hot pages are written back once, not many times.
-        "wal_autocheckpoint=4000",
+        # queues/store/checkpoint.py does that.
+        "wal_autocheckpoint=0",
         "journal_size_limit=67108864",
     ):
         db.execute(f"PRAGMA {pragma}").close()

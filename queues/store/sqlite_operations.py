@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from queues import ids, receipts
 from queues.limits import DEDUP_WINDOW_MS
@@ -24,6 +24,11 @@ from queues.store.operations import (
     Release,
 )
 from queues.store.queue_names import QueueNames
+
+# A claim takes so many messages at a time, and no more once it has so much content: however
+# large the messages, an answer stays below 50 MB.
+CLAIM_PORTION: Final = 128
+CLAIM_CHARACTERS: Final = 16 * 1024 * 1024
 
 
 class MessageOperations:
@@ -131,22 +136,34 @@ class MessageOperations:
 
     def _claim(self, operation: Claim, now_ms: int, committed: Committed) -> None:
         operation.messages = []
+        operation.cut = False
         queue_id = self._queues.find(operation.queue)
         if queue_id is None:
             return
         lease_until = now_ms + operation.lease_ms
-        rows = self._cursor.execute(
-            statements.CLAIM, (receipts.make(), now_ms, lease_until, queue_id, operation.limit)
-        ).fetchall()
-        if not rows:
-            return
-        self._note_due(lease_until)
-        # RETURNING promises no order.
-        rows.sort(key=lambda row: (-row[5], row[0]))
-        operation.messages = [
-            Claimed(ids.join(key, tail), content, receipt, attempts, priority)
-            for key, tail, content, receipt, attempts, priority in rows
-        ]
+        receipt = receipts.make()
+        messages: list[Claimed] = []
+        characters = 0
+        while len(messages) < operation.limit:
+            wanted = min(operation.limit - len(messages), CLAIM_PORTION)
+            rows = self._cursor.execute(
+                statements.CLAIM, (receipt, now_ms, lease_until, queue_id, wanted)
+            ).fetchall()
+            # RETURNING promises no order.
+            rows.sort(key=lambda row: (-row[5], row[0]))
+            messages += [
+                Claimed(ids.join(key, tail), content, receipt, attempts, priority)
+                for key, tail, content, receipt, attempts, priority in rows
+            ]
+            if len(rows) < wanted:
+                break
+            characters += sum(len(row[2]) for row in rows)
+            if characters > CLAIM_CHARACTERS:
+                operation.cut = True
+                break
+        if messages:
+            self._note_due(lease_until)
+        operation.messages = messages
 
     def _ack(self, operation: Ack, now_ms: int, committed: Committed) -> None:
         queue_id = self._queues.find(operation.queue)

@@ -19,10 +19,8 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 async def small(store: WatchedStore, loop: MovedTimeLoop) -> AsyncIterator[Counter]:
-    """An engine for ten operations or a thousand bytes, whose disk hangs with one under way."""
-    engine = Engine(
-        store, rules=RULES, clock=loop.now_ms, backlog_operations=10, backlog_bytes=1_000
-    )
+    """An engine for ten messages besides the one under way, or a thousand bytes."""
+    engine = Engine(store, rules=RULES, clock=loop.now_ms, backlog_messages=11, backlog_bytes=1_000)
     engine.start()
     await asyncio.sleep(1)
     yield Counter(engine, store)
@@ -53,6 +51,19 @@ async def test_operations_beyond_the_backlog_are_refused_at_once(small: Counter)
     await asyncio.gather(under_way, *accepted)
     stored = [m.content for m in await small.take(limit=100)]
     assert stored == ["under way", *(str(n) for n in range(10))]
+
+
+async def test_a_batch_counts_by_its_messages(small: Counter) -> None:
+    under_way = await hang(small)
+
+    with pytest.raises(Overloaded):
+        await small.produce(*"0123456789a")
+    fits = asyncio.ensure_future(small.produce(*"0123456789"))
+    await moment()
+
+    small.store.disk.set()
+    await asyncio.gather(under_way, fits)
+    assert len(await small.take(limit=100)) == 11
 
 
 async def test_bytes_beyond_the_backlog_are_refused_at_once(small: Counter) -> None:

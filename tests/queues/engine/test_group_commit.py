@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from queues.engine.engine import GROUP_BYTES, GROUP_OPERATIONS
+from queues.engine.engine import GROUP_BYTES, GROUP_MESSAGES
 from queues.store.interface import StoreError
 from queues.store.operations import Ack, Nack, Rejected, Settled
 from tests.queues.desk import produce
@@ -84,12 +84,20 @@ async def test_one_bad_operation_fails_alone(counter: Counter) -> None:
 
 
 async def test_a_transaction_takes_on_a_bounded_number_of_operations(counter: Counter) -> None:
-    count = 2 * GROUP_OPERATIONS + 7
+    count = 2 * GROUP_MESSAGES + 7
 
     await asyncio.gather(*(counter.produce("x") for _ in range(count)))
 
     sizes = [len(group) for group in counter.store.groups]
-    assert sizes == [GROUP_OPERATIONS, GROUP_OPERATIONS, 7]
+    assert sizes == [GROUP_MESSAGES, GROUP_MESSAGES, 7]
+
+
+async def test_batches_count_by_their_messages(counter: Counter) -> None:
+    half = ["x"] * (GROUP_MESSAGES // 2)
+
+    await asyncio.gather(*(counter.produce(*half) for _ in range(6)))
+
+    assert [len(group) for group in counter.store.groups] == [2, 2, 2]
 
 
 async def test_a_transaction_takes_on_a_bounded_number_of_bytes(counter: Counter) -> None:

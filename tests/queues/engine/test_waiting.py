@@ -9,6 +9,7 @@ import pytest
 from queues.engine.waiting import Waiter
 from queues.errors import ForqError
 from queues.limits import MAX_BATCH
+from queues.store import sqlite_operations
 from queues.store.operations import Claim
 from tests.queues.engine.conftest import LEASE_MS, Counter, texts
 from tests.queues.moved_time import MovedTimeLoop, moment
@@ -48,6 +49,24 @@ async def test_messages_that_come_together_are_shared_out_in_order_of_arrival(
     await moment()
 
     assert [texts(each) for each in consumers] == [["a", "b", "c"], ["d"], ["e", "f"], None]
+
+
+async def test_an_answer_that_grew_large_leaves_the_rest_for_the_next(
+    counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_operations, "CLAIM_PORTION", 2)
+    monkeypatch.setattr(sqlite_operations, "CLAIM_CHARACTERS", 15)
+    await counter.produce(*(letter * 10 for letter in "abcde"))
+
+    consumers = [counter.ask(limit=10) for _ in range(4)]
+    await moment()
+
+    assert [texts(each) for each in consumers] == [
+        ["a" * 10, "b" * 10],
+        ["c" * 10, "d" * 10],
+        ["e" * 10],
+        None,
+    ]
 
 
 async def test_nobody_who_comes_later_is_served_first(counter: Counter) -> None:

@@ -255,8 +255,24 @@ async def test_a_failed_sync_fails_every_operation_of_its_group(
         await full_desk.commit(*group, now=T)
 
     assert [type(each.error) for each in group] == [StoreUnavailable] * 3
-    await full_desk.produce("q", "b", now=T)
-    assert contents(await full_desk.claim("q", 10, now=T)) == ["b"]
+
+
+async def test_after_a_failed_sync_nothing_is_written_any_more(
+    full_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the kernel could not write it may have dropped; later answers would rest on it."""
+
+    def fail(descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(os, "fdatasync", fail)
+        await full_desk.commit(produce("q", "a"), now=T)
+
+    with pytest.raises(StoreUnavailable, match="restart"):
+        await full_desk.produce("q", "b", now=T)
+    with pytest.raises(StoreUnavailable, match="restart"):
+        await full_desk.store.ping()
 
 
 async def test_a_claim_rewrites_a_large_message_in_place(desk: Desk, path: Path) -> None:

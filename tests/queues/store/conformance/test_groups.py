@@ -177,7 +177,7 @@ async def test_a_queue_that_was_not_made_after_all_can_be_made_later(desk: Desk)
 async def test_other_kinds_of_operation_fail_alone_too(desk: Desk) -> None:
     await desk.produce("q", "a", now=T)
     bad: list[Operation] = [
-        Claim("q", 1 << 70, LEASE_MS),
+        Claim("q", 1, 1 << 70),
         Ack("q", [Settled(ANYTHING)]),
         Nack("q", [Rejected(1 << 200, 1)], RULES),
         Extend("q", [Prolonged(1, 1, 1 << 70)]),
