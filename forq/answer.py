@@ -39,9 +39,12 @@ class Answer:
         if protocol._closed:
             return
         status = self._message["status"]
-        # With the rest of its body still to come, nobody can say where the next request begins.
-        self.keep_alive = protocol._body_receiver._complete and not protocol._will_close(
-            self._request, response_requires_close=False
+        # With the rest of its body still to come, nobody can say where the next request begins;
+        # nor where the parser had to drop some of what was sent ahead.
+        self.keep_alive = (
+            protocol._body_receiver._complete
+            and not getattr(protocol._callback_parser, "remaining_truncated", False)
+            and not protocol._will_close(self._request, response_requires_close=False)
         )
         parts = [_STATUS_LINES[status], gunicorn_protocol._get_cached_date_header()]
         for name, value in self._message["headers"]:

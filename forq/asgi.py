@@ -56,7 +56,8 @@ class Server:
         # What is here now stays: the collector need not look at it again and again.
         gc.collect()
         gc.freeze()
-        gc.set_threshold(20_000, 50, 100)
+        # What an HTTP/2 connection leaves behind takes the collector to find: not too rarely.
+        gc.set_threshold(20_000, 10, 10)
         state["engine"] = self.engine
         await send({"type": "lifespan.startup.complete"})
         await receive()

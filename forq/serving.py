@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from gunicorn.app.base import BaseApplication
+from gunicorn.arbiter import Arbiter
+from gunicorn.errors import HaltServer
 from gunicorn.util import import_app
+from gunicorn.workers.base import Worker
 
 from forq import jobs, logs, process
 from forq.config import Config, LogLevel, load
@@ -56,7 +59,17 @@ def api_settings(config: Config) -> dict[str, Any]:
         # gunicorn speaks cleartext HTTP/2 only with peers named here; with no header trusted
         # (above) it grants them nothing else.
         "forwarded_allow_ips": "*",
+        "child_exit": _end_with_worker,
     }
+
+
+def _end_with_worker(arbiter: Arbiter, worker: Worker) -> None:
+    """A worker that dies ends its server, and so all of Forq: whoever started it decides.
+
+    gunicorn would start another, and nobody would know why messages wait for their leases to end.
+    """
+    if arbiter.LISTENERS:  # none are left once it has been told to stop
+        raise HaltServer(f"worker {worker.pid} died", 1)
 
 
 def ui_settings(config: Config) -> dict[str, Any]:

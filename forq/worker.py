@@ -33,6 +33,8 @@ Peer = tuple[str, int] | None
 
 
 class ForqProtocol(ASGIProtocol):
+    _body_receiver: Any
+    _callback_parser: Any
     cut_off = False
     """The connection was lost inside an answer."""
 
@@ -51,6 +53,16 @@ class ForqProtocol(ASGIProtocol):
             self.cut_off = True
             flow.resume_writing()
         super().connection_lost(exc)
+        if self._request_ready is not None:
+            # Ends the connection's task now; gunicorn would, three seconds later.
+            self._request_ready.set()
+
+    async def _handle_connection(self) -> None:
+        try:
+            await super()._handle_connection()
+        finally:
+            # Both point back here: it would take the collector to notice that all this is over.
+            self._callback_parser = self._body_receiver = None
 
     def _drop_silent(self) -> None:
         """gunicorn waits for ever for the first request's headers."""

@@ -77,7 +77,8 @@ class SQLiteStore:
         self._look_for_file()
         changes = self._db.total_changes
         committed = self._commit(operations, now_ms)
-        if self._db.total_changes != changes:
+        # An answer may also rest on what another process has not synced yet.
+        if committed.foreign or self._db.total_changes != changes:
             if self._full:
                 await self._sync(operations)
             await self._checkpoints.keep_up()

@@ -15,7 +15,6 @@ from pathlib import Path
 from tests.chaos.queue_client import Message, QueueClient, messages
 from tests.chaos.wire import Answer, Closed, Cut
 
-VISIBILITY_MS = 2_000
 FAILED = 2
 
 
@@ -23,6 +22,8 @@ FAILED = 2
 class Ledger:
     """What must hold of a queue, whatever happens to the server: every answer is a promise."""
 
+    visibility_ms: int = 2_000
+    """How long each claim's lease is."""
     stored: set[str] = field(default_factory=set)
     """Produced, and the server said so."""
     perhaps_stored: list[list[str]] = field(default_factory=list)
@@ -41,7 +42,7 @@ class Ledger:
         """Note a claim's answer: nobody else may hold those messages, and none may be done."""
         now = time.monotonic()
         # The server counts in whole milliseconds.
-        held_until = asked_at + VISIBILITY_MS / 1000 - 0.005
+        held_until = asked_at + self.visibility_ms / 1000 - 0.005
         for content in (each.content for each in claimed):
             assert content not in self.acked, f"{content} came back after its ack"
             assert self._held_until.get(content, 0) <= now, f"{content} is held by another"
@@ -76,7 +77,7 @@ class Ledger:
         client = await QueueClient.open(port, queue)
         while left:
             asked_at = time.monotonic()
-            claimed = await client.claim(1_000, 2 * VISIBILITY_MS, VISIBILITY_MS)
+            claimed = await client.claim(1_000, 2 * self.visibility_ms, self.visibility_ms)
             assert claimed, f"{len(left)} are there and do not come, such as {min(left)}"
             self.deliver(claimed, asked_at)
             contents = {each.content for each in claimed}
@@ -151,7 +152,7 @@ class Load:
     async def _consume(self, client: QueueClient) -> None:
         while not self._stopped and not client.connection.is_closed:
             asked_at = time.monotonic()
-            answer = await self._answer(client.send_claim(10, 100, VISIBILITY_MS))
+            answer = await self._answer(client.send_claim(10, 100, self._ledger.visibility_ms))
             if answer is None or answer.status != 200:
                 continue
             claimed = messages(answer)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.load import VISIBILITY_MS, Ledger
+from tests.chaos.load import Ledger
 from tests.chaos.processes import cpu_s, workers
 from tests.chaos.queue_client import QueueClient, messages
 from tests.chaos.wire import Answer, Connection, run
@@ -113,7 +113,7 @@ async def refuse_writes(client: QueueClient, ledger: Ledger) -> None:
     refused = 0
     while refused < 20:
         asked_at = time.monotonic()
-        answer = await at_once(client.send_claim(visibility_ms=VISIBILITY_MS))
+        answer = await at_once(client.send_claim(visibility_ms=ledger.visibility_ms))
         if answer.status != 200:
             assert is_refusal(answer)
             refused += 1

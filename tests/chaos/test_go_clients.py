@@ -1,71 +1,81 @@
 """Talks as the Go original's SDKs and load harness do: what they rely on must go on working.
 
-They know no receipts, no ids of what they produce, no bodies of acks; they poll with one request
+They know no receipts, no ids of what they produce and no body of an ack; they ask for one message
 at a time, over kept-alive HTTP/1.1 connections or over cleartext HTTP/2 by prior knowledge.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
 
-import httpx
 import pytest
 
-from tests.chaos.wire import run
+from tests.chaos.multiplexed import Multiplexed
+from tests.chaos.wire import Answer, Connection, run
 from tests.live import SECRET, LiveServer
 
 CONSUMERS = 40
 PRODUCERS = 20
-MESSAGES = 600
+LOAD_S = 2.0
 CONTENT = "x" * 1_024
+
+Ask = Callable[[str, str, dict[str, object] | None], "asyncio.Future[Answer]"]
 
 
 @pytest.mark.parametrize("version", ["HTTP/1.1", "HTTP/2"])
 def test_40_consumers_and_20_producers_get_along(server: LiveServer, version: str) -> None:
-    received = run(exchange(server.url, version), within_s=40)
-    assert received == Counter({f"{number} {CONTENT}": 1 for number in range(MESSAGES)})
+    harness = Harness(f"/api/v1/queues/go-{version[-1]}/messages")
+    run(harness.run(server.port, CONNECT[version]), within_s=30)
+    assert len(harness.produced) > 200, "not much of a load"
+    assert harness.received == Counter(harness.produced)
 
 
-async def exchange(url: str, version: str) -> Counter[str]:
-    queue = f"{url}/api/v1/queues/go-{version[-1]}/messages"
-    async with go_client(version) as client:
-        harness = Harness(client, queue, version)
-        await harness.run()
-    return harness.received
+async def connect_1(port: int) -> list[Ask]:
+    """Go's http.Transport: a kept-alive connection for each request under way."""
+
+    def asking(connection: Connection) -> Ask:
+        headers = {"User_Agent": "Go-http-client/1.1", "Accept_Encoding": "gzip"}
+        return lambda method, path, body: connection.send(method, path, body, **headers)
+
+    return [asking(await Connection.open(port)) for _ in range(CONSUMERS + PRODUCERS)]
 
 
-def go_client(version: str) -> httpx.AsyncClient:
-    """Go's http.Transport, or its http2.Transport with AllowHTTP."""
-    is_2 = version == "HTTP/2"
-    return httpx.AsyncClient(
-        http1=not is_2,
-        http2=is_2,
-        headers={
-            "X-API-Key": SECRET,
-            "User-Agent": f"Go-http-client/{'2.0' if is_2 else '1.1'}",
-            "Accept-Encoding": "gzip",
-        },
-        # Longer than the server lets a consumer wait.
-        timeout=35,
-        limits=httpx.Limits(max_connections=CONSUMERS + PRODUCERS),
-    )
+async def connect_2(port: int) -> list[Ask]:
+    """Go's http2.Transport with AllowHTTP: one connection for all."""
+    shared = await Multiplexed.open(port)
+
+    def ask(method: str, path: str, body: dict[str, object] | None) -> asyncio.Future[Answer]:
+        content = b"" if body is None else json.dumps(body).encode()
+        headers = {"x-api-key": SECRET}
+        if body is not None:
+            headers["content-type"] = "application/json"
+        if method == "POST":
+            headers["content-length"] = f"{len(content)}"
+        headers |= {"accept-encoding": "gzip", "user-agent": "Go-http-client/2.0"}
+        return shared.send(method, path, headers, content)
+
+    return [ask] * (CONSUMERS + PRODUCERS)
+
+
+CONNECT = {"HTTP/1.1": connect_1, "HTTP/2": connect_2}
 
 
 class Harness:
-    def __init__(self, client: httpx.AsyncClient, queue: str, version: str) -> None:
-        self._client = client
-        self._queue = queue
-        self._version = version
-        self._numbers = iter(range(MESSAGES))
+    def __init__(self, path: str) -> None:
+        self._path = path
         self._nacked: set[str] = set()
+        self.produced: list[str] = []
         self.received: Counter[str] = Counter()
 
-    async def run(self) -> None:
-        consumers = [asyncio.create_task(self._consume()) for _ in range(CONSUMERS)]
-        await asyncio.gather(*(self._produce() for _ in range(PRODUCERS)))
-        while self.received.total() < MESSAGES:
+    async def run(self, port: int, connect: Callable[[int], Awaitable[list[Ask]]]) -> None:
+        asks = await connect(port)
+        consumers = [asyncio.create_task(self._consume(ask)) for ask in asks[:CONSUMERS]]
+        await asyncio.gather(*(self._produce(ask) for ask in asks[CONSUMERS:]))
+        while self.received.total() < len(self.produced):
             done, _ = await asyncio.wait(consumers, timeout=0.02)
             for consumer in done:
                 consumer.result()
@@ -73,31 +83,30 @@ class Harness:
             consumer.cancel()
         await asyncio.wait(consumers)
 
-    async def _post(self, url: str, body: dict[str, object] | None = None) -> None:
-        answer = await self._client.post(url, json=body)
-        assert (answer.status_code, answer.content) == (204, b"")
-        assert answer.http_version == self._version
-
-    async def _produce(self) -> None:
-        for number in self._numbers:
+    async def _produce(self, ask: Ask) -> None:
+        until = time.monotonic() + LOAD_S
+        while time.monotonic() < until:
+            number = len(self.produced)
+            self.produced.append(f"{number} {CONTENT}")
             # The SDKs always send processAfter; 0 is their "at once".
             process_after = int(time.time() * 1000) if number % 3 == 0 else 0
-            body = {"content": f"{number} {CONTENT}", "processAfter": process_after}
-            await self._post(self._queue, body)
+            body = {"content": self.produced[-1], "processAfter": process_after}
+            expect_nothing(await ask("POST", self._path, body))
 
-    async def _consume(self) -> None:
+    async def _consume(self, ask: Ask) -> None:
         while True:
-            answer = await self._client.get(self._queue)
-            if answer.status_code == 204:
+            answer = await ask("GET", self._path, None)
+            if answer.status == 204:
                 continue
-            assert answer.status_code == 200
-            message = answer.json()
-            assert isinstance(message["id"], str)
-            assert isinstance(message["content"], str)
-            path = f"{self._queue}/{message['id']}"
-            if message["content"].startswith("1") and message["id"] not in self._nacked:
-                self._nacked.add(message["id"])
-                await self._post(f"{path}/nack")
+            assert answer.status == 200, answer
+            message_id, content = answer.json()["id"], answer.json()["content"]
+            if content.startswith("1") and message_id not in self._nacked:
+                self._nacked.add(message_id)
+                expect_nothing(await ask("POST", f"{self._path}/{message_id}/nack", None))
             else:
-                await self._post(f"{path}/ack")
-                self.received[message["content"]] += 1
+                expect_nothing(await ask("POST", f"{self._path}/{message_id}/ack", None))
+                self.received[content] += 1
+
+
+def expect_nothing(answer: Answer) -> None:
+    assert (answer.status, answer.body) == (204, b""), answer

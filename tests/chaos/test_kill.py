@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import signal
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.chaos.load import Ledger, Load
-from tests.chaos.wire import run
-from tests.live import LiveServer
+from tests.chaos.processes import workers
+from tests.chaos.queue_client import QueueClient, messages
+from tests.chaos.wire import Closed, Connection, run
+from tests.forq.running import is_alive
+from tests.live import LiveServer, live_server
 
 KILLS = 5
 QUEUE = "killed"
@@ -54,3 +60,41 @@ async def live_and_die(server: LiveServer, ledger: Ledger) -> None:
     await asyncio.sleep(random.uniform(0.05, 0.3))
     server.kill()
     await load.ended()
+
+
+def test_a_killed_worker_is_replaced_and_one_without_a_parent_goes(tmp_path: Path) -> None:
+    with live_server(tmp_path) as server:
+        run(kill_one_by_one(server), within_s=30)
+
+
+async def kill_one_by_one(server: LiveServer) -> None:
+    client = await QueueClient.open(server.port, QUEUE)
+    assert (await client.produce("kept")).status == 204
+    (first,) = workers(server)
+    os.kill(first, signal.SIGKILL)
+    (kept,) = await claim_again(server.port)
+    assert kept == "kept"
+
+    (second,) = workers(server)
+    idle = await Connection.open(server.port)
+    await idle.request("GET", "/healthcheck")
+    waiting = await QueueClient.open(server.port, QUEUE)
+    claim = waiting.send_claim(wait_ms=30_000)
+    assert server.process is not None
+    os.kill(server.process.pid, signal.SIGKILL)
+    killed_at = time.monotonic()
+    assert messages(await claim) == []
+    await idle.ended()
+    while is_alive(second):
+        assert time.monotonic() - killed_at < 5, "it goes on without a parent"
+        await asyncio.sleep(0.05)
+
+
+async def claim_again(port: int) -> list[str]:
+    """Ask until there is somebody to answer."""
+    while True:
+        client = await QueueClient.open(port, QUEUE)
+        try:
+            return [message.content for message in await client.claim(wait_ms=1_000)]
+        except Closed:
+            await asyncio.sleep(0.05)

@@ -46,7 +46,8 @@ def test_requests_wait_for_the_lock_and_a_stop_does_not(tmp_path: Path) -> None:
 
 
 async def hold_for_a_while(server: LiveServer) -> Ledger:
-    ledger = Ledger()
+    # No lease ends while its ack has to wait.
+    ledger = Ledger(visibility_ms=10_000)
     load = Load(server.port, QUEUE, ledger)
     await load.start(producers=6, batch_producers=2, consumers=6)
     while not ledger.acked:  # noqa: ASYNC110 - the load is what goes on
@@ -67,7 +68,12 @@ async def hold_for_a_while(server: LiveServer) -> Ledger:
 
 
 async def stop_while_held(server: LiveServer) -> None:
-    """Who cannot be served before the server has to go is told so."""
+    """Who cannot be served before the server has to go is told so; who never ends is left."""
+    unending = await Connection.open(server.port)
+    unending.send_raw(
+        b"POST /api/v1/queues/q/messages HTTP/1.1\r\nHost: forq\r\nX-API-Key: %b\r\n"
+        b"Content-Length: 1000\r\n\r\n{" % SECRET.encode()
+    )
     client = await QueueClient.open(server.port, QUEUE)
     assert server.process is not None
     with write_lock(server.database):
@@ -98,7 +104,7 @@ async def outlast_the_patience(database: Path) -> None:
         path = f"/api/v1/queues/{QUEUE}/messages"
         with write_lock(database):
             produced, consumed = await asyncio.gather(
-                client.post(path, json={"content": "too long"}), client.get(f"{path}?waitMs=0")
+                client.post(path, json={"content": "too long"}), client.get(f"{path}?waitMs=5000")
             )
         for answer in (produced, consumed):
             assert (answer.status_code, answer.json()) == (503, {"code": "forq.unhealthy"})

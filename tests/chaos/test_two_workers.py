@@ -9,7 +9,7 @@ import pytest
 
 from tests.chaos.load import Ledger, Load
 from tests.chaos.processes import cpu_s, workers
-from tests.chaos.queue_client import QueueClient
+from tests.chaos.queue_client import Message, QueueClient
 from tests.chaos.wire import run
 from tests.live import LiveServer, live_server
 
@@ -56,7 +56,7 @@ async def keep_order(server: LiveServer) -> None:
     names = [f"producer {number}" for number in range(4)]
     await asyncio.gather(*(produce(name) for name in names))
     consumers = [await QueueClient.open(server.port, "ordered") for _ in range(8)]
-    received = []
+    received: list[Message] = []
     while claimed := await consumers[len(received) % len(consumers)].claim(37):
         received += claimed
     assert [each.id for each in received] == sorted(each.id for each in received)

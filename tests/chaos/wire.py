@@ -34,13 +34,36 @@ class Answer:
         return json.loads(self.body)
 
 
-class Connection(asyncio.Protocol):
+class Wire(asyncio.Protocol):
+    """A connection that does not outlive its test."""
+
+    _open: ClassVar[set[Wire]] = set()
+    _transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._open.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._open.discard(self)
+
+    def close(self) -> None:
+        """Close as a process that ends would: nothing more is read."""
+        self._transport.abort()
+
+    @classmethod
+    async def close_all(cls) -> None:
+        while cls._open:
+            for wire in list(cls._open):
+                wire.close()
+            await asyncio.sleep(0)
+
+
+class Connection(Wire):
     """One keep-alive connection, one request at a time."""
 
-    _open: ClassVar[set[Connection]] = set()
-
     def __init__(self) -> None:
-        self._transport: asyncio.Transport | None = None
         self._buffer = bytearray()
         self._missing = 0
         self._answer: asyncio.Future[Answer] | None = None
@@ -53,11 +76,6 @@ class Connection(asyncio.Protocol):
             cls, "127.0.0.1", port, local_addr=(source, 0) if source != "127.0.0.1" else None
         )
         return connection
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._open.add(self)
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -74,7 +92,7 @@ class Connection(asyncio.Protocol):
             self._answer.set_result(answer)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._open.discard(self)
+        super().connection_lost(exc)
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(
                 Cut(repr(bytes(self._buffer[:200]))) if self._buffer else Closed(repr(exc))
@@ -100,32 +118,29 @@ class Connection(asyncio.Protocol):
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
         if body is not None:
             lines.append("Content-Type: application/json")
-        lines += [f"Content-Length: {len(content)}", "", ""]
+        if method != "GET":
+            lines.append(f"Content-Length: {len(content)}")
+        lines += ["", ""]
         self._answer = asyncio.get_running_loop().create_future()
-        if self._ended.done() or self._transport is None:
+        if self._ended.done():
             self._answer.set_exception(Closed("closed before the request"))
         else:
             self._transport.write("\r\n".join(lines).encode() + content)
         return self._answer
 
+    def close(self) -> None:
+        super().close()
+        if self._answer is not None:
+            self._answer.cancel()
+
+    def pause_reading(self) -> None:
+        self._transport.pause_reading()
+
     def send_raw(self, data: bytes) -> None:
-        assert self._transport is not None
         self._transport.write(data)
 
     async def request(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
         return await self.send(method, path, body, **headers)
-
-    @classmethod
-    async def close_all(cls) -> None:
-        while cls._open:
-            for connection in list(cls._open):
-                connection.close()
-            await asyncio.sleep(0)
-
-    def close(self) -> None:
-        """Close as a process that ends would: nothing more is read."""
-        if self._transport is not None:
-            self._transport.abort()
 
 
 def parse(buffer: bytes) -> tuple[Answer | None, int]:
@@ -154,6 +169,6 @@ def run(main: Coroutine[Any, Any, T], *, within_s: float) -> T:
             async with asyncio.timeout(within_s):
                 return await main
         finally:
-            await Connection.close_all()
+            await Wire.close_all()
 
     return asyncio.run(bounded())

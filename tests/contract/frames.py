@@ -29,6 +29,8 @@ class NoAnswer(Exception):
 class Frames:
     def __init__(self, server: LiveServer) -> None:
         self.socket = socket.create_connection(("127.0.0.1", server.port), PATIENCE_S)
+        # What is sent must be on its way, also a small frame, when the next line of a test runs.
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # Refuses nothing that a test may want to send.
         self.connection = H2Connection(
             H2Configuration(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import time
 from collections.abc import Callable
 
@@ -279,7 +278,6 @@ def test_an_error_leaves_the_connection_in_step(messages: str, wire: Wire) -> No
 
 
 def test_a_request_byte_by_byte(api: httpx.Client, messages: str, wire: Wire) -> None:
-    wire.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for byte in request("POST", messages, body=b'{"content":"bytes"}'):
         wire.send(bytes([byte]))
     assert wire.answer().status == 204

@@ -81,6 +81,8 @@ def test_a_write_lock_held_by_another_process_is_waited_for(
     with database(troubled) as db, ThreadPoolExecutor(1) as pool:
         db.execute("BEGIN IMMEDIATE")
         produced = pool.submit(produce, api, messages)
+        with pytest.raises(TimeoutError):
+            produced.result(0.3)
         assert api.get("/healthcheck").status_code == 204
         db.execute("ROLLBACK")
-        assert receive(api, messages).id == produced.result()
+        assert receive(api, messages, wait_ms=5_000).id == produced.result()

@@ -32,6 +32,8 @@ class Answer(NamedTuple):
 class Wire:
     def __init__(self, server: LiveServer) -> None:
         self.socket = socket.create_connection(("127.0.0.1", server.port), PATIENCE_S)
+        # What is sent must be on its way when the next line of a test runs.
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._incoming = self.socket.makefile("rb")
 
     def send(self, data: bytes) -> None:

@@ -149,6 +149,16 @@ def test_a_part_that_dies_takes_the_rest_down(served: Running, part: str, name: 
     assert not [pid for pid in pids if is_alive(pid)]
 
 
+def test_a_worker_inside_the_api_that_dies_takes_all_down(served: Running) -> None:
+    (api,) = (pid for pid, line in children(served.process.pid).items() if "serving api" in line)
+    (worker,) = children(api)
+
+    os.kill(worker, signal.SIGKILL)
+
+    assert served.process.wait(15) not in (0, -signal.SIGKILL)
+    assert "the API process ended by itself" in served.err
+
+
 def test_a_part_that_hangs_is_killed_in_time(served: Running) -> None:
     pids = family(served)
     os.kill(parts(served)["api"], signal.SIGSTOP)

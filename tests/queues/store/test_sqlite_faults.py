@@ -232,6 +232,22 @@ async def test_the_log_is_still_the_one_that_is_synced_after_it_started_over(
     assert path.with_name("forq.db-wal").stat().st_size > 0
 
 
+async def test_a_duplicate_of_what_another_process_has_not_synced_yet_is_no_promise(
+    full_desk: Desk, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer to the second says that the first is stored."""
+    keyed = NewMessage("a", dedup_key="k")
+    await full_desk.commit(now=T)
+    async with opened(path) as other:
+        (given,) = await other.produce("q", keyed, now=T)
+        syncs: list[int] = []
+        monkeypatch.setattr(os, "fdatasync", syncs.append)
+
+        assert await full_desk.produce("q", keyed, now=T) == [given]
+
+    assert len(syncs) == 1
+
+
 async def test_a_normal_commit_does_not_sync(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     syncs: list[int] = []
     monkeypatch.setattr(os, "fdatasync", syncs.append)
