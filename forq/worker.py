@@ -123,7 +123,7 @@ class ForqProtocol(ASGIProtocol):
         return answer.keep_alive
 
     async def _handle_http2_connection(self, *args: Any, **kwargs: Any) -> None:
-        self.app: Any = _with_asgi_losses(self.worker.asgi)
+        self.app: Any = _with_asgi_losses(self.worker.asgi, self.transport)
         await super()._handle_http2_connection(*args, **kwargs)
 
     async def _handle_http2_request(
@@ -175,15 +175,20 @@ class ForqProtocol(ASGIProtocol):
         )
 
 
-def _with_asgi_losses(application: Application) -> Application:
-    """gunicorn's error for a connection lost while sending is not ASGI's, an OSError."""
+def _with_asgi_losses(application: Application, transport: asyncio.Transport) -> Application:
+    """A connection that is lost while sending is an OSError in ASGI.
+
+    Here it is an error of gunicorn's or of uvloop's, or none, and what was written disappears.
+    """
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         async def sent(message: Message) -> None:
             try:
                 await send(message)
-            except HTTP2ConnectionError as error:
+            except (HTTP2ConnectionError, RuntimeError) as error:
                 raise ClientDisconnected(str(error)) from error
+            if transport.is_closing():
+                raise ClientDisconnected("closed meanwhile")
 
         await application(scope, receive, sent)
 

@@ -14,7 +14,7 @@ from queues.clock import Clock, now_ms
 from queues.engine.waiting import Room, Waiter, share
 from queues.errors import ForqError, Overloaded
 from queues.rules import QueueRules
-from queues.store.interface import Committed, Store, StoreBusy, StoreError
+from queues.store.interface import Committed, Store, StoreBusy, StoreError, StoreUnavailable
 from queues.store.operations import (
     Ack,
     Claim,
@@ -213,13 +213,18 @@ class Engine:
             else:
                 others.append(operation)
         claims = self._plan_claims(expected)
-        operations += others
-        operations += [claim for claim, _ in claims]
+        alone: list[Operation] = [claim for claim, _ in claims]
+        operations += others + alone
         if not operations:
             return False
         self._due = False
         committed = await self._commit(operations)
         self._complain(operations)
+        if len(operations) > len(alone) > 0 and isinstance(alone[0].error, StoreUnavailable):
+            # On a full disk it is the others that fail; who finds nothing has nothing to write.
+            for claim, _ in claims:
+                claim.error = None
+            committed = await self._commit(alone)
         for operation, future, size in pending:
             self._messages -= len(operation.messages)
             self._bytes -= size

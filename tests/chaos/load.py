@@ -16,12 +16,16 @@ from tests.chaos.queue_client import Message, QueueClient, messages
 from tests.chaos.wire import Answer, Closed, Cut
 
 FAILED = 2
+STORED = """
+    SELECT content, status FROM messages JOIN queues ON queues.id = queue_id WHERE name = ?
+"""
 
 
 @dataclass
 class Ledger:
     """What must hold of a queue, whatever happens to the server: every answer is a promise."""
 
+    queue: str
     visibility_ms: int = 2_000
     """How long each claim's lease is."""
     stored: set[str] = field(default_factory=set)
@@ -56,7 +60,7 @@ class Ledger:
         """Compare with what is stored; returns what can still be delivered."""
         with contextlib.closing(sqlite3.connect(database)) as db:
             assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-            rows = db.execute("SELECT content, status FROM messages").fetchall()
+            rows = db.execute(STORED, (self.queue,)).fetchall()
         times = Counter(content for content, _ in rows)
         assert max(times.values(), default=1) == 1, times.most_common(3)
         there = set(times)
@@ -71,10 +75,10 @@ class Ledger:
         assert not unasked
         return {content for content, status in rows if status != FAILED}
 
-    async def drain(self, port: int, queue: str, database: Path) -> None:
+    async def drain(self, port: int, database: Path) -> None:
         """Receive all that is there, each once, and nothing else."""
         left = self.check_table(database)
-        client = await QueueClient.open(port, queue)
+        client = await QueueClient.open(port, self.queue)
         while left:
             asked_at = time.monotonic()
             claimed = await client.claim(1_000, 2 * self.visibility_ms, self.visibility_ms)
@@ -95,9 +99,8 @@ class Ledger:
 class Load:
     """Keeps a queue busy until told to stop, or until the server ends the connections."""
 
-    def __init__(self, port: int, queue: str, ledger: Ledger, *, may_cut: bool = False) -> None:
+    def __init__(self, port: int, ledger: Ledger, *, may_cut: bool = False) -> None:
         self._port = port
-        self._queue = queue
         self._ledger = ledger
         self._ends = (Closed, Cut) if may_cut else (Closed,)
         self._stopped = False
@@ -110,7 +113,7 @@ class Load:
             (self._consume, consumers),
         ):
             for _ in range(many):
-                client = await QueueClient.open(self._port, self._queue)
+                client = await QueueClient.open(self._port, self._ledger.queue)
                 self._tasks.append(asyncio.create_task(role(client)))
 
     async def ended(self) -> None:

@@ -42,11 +42,8 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("durability", ["full", "normal"])
-def test_a_full_disk_loses_nothing_and_is_got_over(
-    tmp_path: Path, disk: Path, durability: str
-) -> None:
-    server = LiveServer(tmp_path, FORQ_DURABILITY=durability, FORQ_DATA_DIR=str(disk))
+def test_a_full_disk_loses_nothing_and_is_got_over(tmp_path: Path, disk: Path) -> None:
+    server = LiveServer(tmp_path, FORQ_DATA_DIR=str(disk))
     server.database = disk / "forq.db"
     server.start()
     try:
@@ -59,7 +56,7 @@ def test_a_full_disk_loses_nothing_and_is_got_over(
 
 
 async def fill_and_free(server: LiveServer, ballast: Path) -> None:
-    ledger = Ledger()
+    ledger = Ledger(QUEUE)
     client = await QueueClient.open(server.port, QUEUE)
     await produce(client, ledger)
     await produce_for_later(client, ledger)
@@ -67,12 +64,12 @@ async def fill_and_free(server: LiveServer, ballast: Path) -> None:
     while await produce(client, ledger):
         pass
     await refuse_writes(client, ledger)
-    await go_on_reading(server)
+    await go_on_reading(server, client, ledger)
     await stay_calm(server)
 
     await asyncio.to_thread(ballast.unlink)
     assert await produce(client, ledger), "it does not get over it"
-    await ledger.drain(server.port, QUEUE, server.database)
+    await ledger.drain(server.port, server.database)
     assert ledger.acked >= ledger.stored
     client.close()
 
@@ -131,12 +128,15 @@ async def refuse_writes(client: QueueClient, ledger: Ledger) -> None:
                 refused += 1
 
 
-async def go_on_reading(server: LiveServer) -> None:
-    connection = await Connection.open(server.port)
-    assert (await at_once(connection.request("GET", "/healthcheck"))).status == 204
-    empty = await at_once(connection.request("GET", "/api/v1/queues/empty/messages?waitMs=100"))
-    assert empty.status == 204
-    connection.close()
+async def go_on_reading(server: LiveServer, client: QueueClient, ledger: Ledger) -> None:
+    """Who asks for no write is served, whatever is refused to others at the same time."""
+    health = await Connection.open(server.port)
+    waiting = [await QueueClient.open(server.port, f"empty-{number}") for number in range(5)]
+    claims = [each.send_claim(wait_ms=500) for each in waiting]
+    while not all(claim.done() for claim in claims):
+        assert not await produce(client, ledger)
+        assert (await at_once(health.request("GET", "/healthcheck"))).status == 204
+    assert [messages(claim.result()) for claim in claims] == [[]] * len(claims)
 
 
 async def stay_calm(server: LiveServer) -> None:

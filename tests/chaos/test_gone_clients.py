@@ -4,27 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
-
-import pytest
 
 from tests.chaos.processes import cpu_s, open_files, rss_bytes, workers
 from tests.chaos.queue_client import QueueClient
 from tests.chaos.wire import Connection, run
-from tests.live import LiveServer, live_server
+from tests.live import LiveServer
 
-REQUESTS = 6_000
+REQUESTS = 3_000
 DISCONNECTS = 2_000
 AT_ONCE = 200
 # gunicorn keeps what belongs to a connection for so long after it was lost.
 GRACE_S = 3.0
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    with live_server(tmp_path_factory.mktemp("gone")) as running:
-        yield running
-    assert not running.log.read_text()
 
 
 def test_what_was_claimed_for_a_client_that_left_comes_back_at_once(server: LiveServer) -> None:

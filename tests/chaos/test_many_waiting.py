@@ -17,7 +17,7 @@ from tests.live import LiveServer
 
 WAITING = 10_000
 QUEUES = 50
-IDLE_S = 8.0
+IDLE_S = 6.0
 STOP_WITHIN_S = 10.0
 
 

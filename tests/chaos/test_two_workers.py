@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-
-import pytest
 
 from tests.chaos.load import Ledger, Load
 from tests.chaos.processes import cpu_s, workers
 from tests.chaos.queue_client import Message, QueueClient
 from tests.chaos.wire import run
-from tests.live import LiveServer, live_server
+from tests.live import LiveServer
 
-LOAD_S = 6.0
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
-    with live_server(tmp_path_factory.mktemp("two"), FORQ_API_WORKERS="2") as running:
-        yield running
+LOAD_S = 5.0
 
 
-def test_nothing_is_lost_or_held_twice(server: LiveServer) -> None:
-    ledger = run(mixed_load(server), within_s=30)
+def test_nothing_is_lost_or_held_twice(two_workers: LiveServer) -> None:
+    ledger = run(mixed_load(two_workers), within_s=30)
     assert set(ledger.statuses) == {200, 204}
     assert len(ledger.acked) > 500, "not much of a load"
-    used_s = [cpu_s(worker) for worker in workers(server)]
+    used_s = [cpu_s(worker) for worker in workers(two_workers)]
     assert len(used_s) == 2
     assert min(used_s) > 0.1 * sum(used_s), f"one of them did all the work: {used_s}"
 
 
 async def mixed_load(server: LiveServer) -> Ledger:
-    ledger = Ledger()
-    load = Load(server.port, "shared", ledger)
+    ledger = Ledger("shared")
+    load = Load(server.port, ledger)
     await load.start(producers=8, batch_producers=2, consumers=12)
     await asyncio.sleep(LOAD_S)
     await load.stop()
-    await ledger.drain(server.port, "shared", server.database)
+    await ledger.drain(server.port, server.database)
     return ledger
 
 
-def test_messages_come_in_the_order_they_were_stored(server: LiveServer) -> None:
-    run(keep_order(server), within_s=20)
+def test_messages_come_in_the_order_they_were_stored(two_workers: LiveServer) -> None:
+    run(keep_order(two_workers), within_s=20)
 
 
 async def keep_order(server: LiveServer) -> None:

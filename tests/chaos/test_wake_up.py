@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from statistics import quantiles
 
 import pytest
 
 from tests.chaos.queue_client import QueueClient, messages
 from tests.chaos.wire import Answer, run
-from tests.live import LiveServer
+from tests.live import LiveServer, live_server
 
 WAITING = 100
 ROUNDS = 300
@@ -22,18 +21,13 @@ TRIES = 3
 
 
 @pytest.fixture(scope="module")
-def two_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[LiveServer]]:
+def two_servers(
+    server: LiveServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[list[LiveServer]]:
     """Two API processes on one database."""
-    folders = [tmp_path_factory.mktemp(name) for name in ("first", "second")]
-    database = folders[0] / "forq.db"
-    servers = [LiveServer(folder, FORQ_DB_PATH=str(database)) for folder in folders]
-    try:
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(LiveServer.start, servers))
-        yield servers
-    finally:
-        for server in servers:
-            server.kill()
+    folder = tmp_path_factory.mktemp("second")
+    with live_server(folder, FORQ_DB_PATH=str(server.database)) as second:
+        yield [server, second]
 
 
 @pytest.mark.parametrize(
