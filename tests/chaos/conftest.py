@@ -10,5 +10,6 @@ from tests.live import LiveServer, live_server
 @pytest.fixture(scope="session")
 def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
     """One server with two API processes on one database."""
-    with live_server(tmp_path_factory.mktemp("two"), FORQ_API_WORKERS="2") as running:
+    variables = {"FORQ_API_WORKERS": "2", "FORQ_DURABILITY": "normal"}
+    with live_server(tmp_path_factory.mktemp("two"), **variables) as running:
         yield running

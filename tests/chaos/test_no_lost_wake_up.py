@@ -35,6 +35,21 @@ def test_no_ready_message_lies_while_a_consumer_waits(
     assert "Traceback" not in server.log.read_text()
 
 
+def test_nobody_in_a_crowd_waits_longer_than_they_asked_to(server: LiveServer) -> None:
+    for number in range(12):
+        run(come_at_once(server.port, f"crowd-{number}"), within_s=5)
+
+
+async def come_at_once(port: int, queue: str) -> None:
+    crowd = [await QueueClient.open(port, queue) for _ in range(20)]
+    asked_at = time.monotonic()
+    # Each wants all that one transaction gives out.
+    claims = [client.send_claim(1_000, wait_ms=50) for client in crowd]
+    for claim in claims:
+        assert messages(await claim) == []
+    assert time.monotonic() - asked_at < 0.05 + TOO_LONG_S
+
+
 class Unrest:
     def __init__(self, server: LiveServer) -> None:
         self._port = server.port
