@@ -58,3 +58,6 @@ class Answer:
             await protocol._flow_control.drain()
             if protocol.cut_off:
                 raise ConnectionResetError
+        elif protocol.transport.is_closing():
+            # The client was gone already, and writing has failed without a word.
+            raise ConnectionResetError

@@ -66,7 +66,9 @@ class ForqProtocol(ASGIProtocol):
 
     def _drop_silent(self) -> None:
         """gunicorn waits for ever for the first request's headers."""
-        if self._awaiting_request and self.req_count <= 1 and self.reader is None:
+        undecided = self.req_count == 0
+        waiting = self._awaiting_request and self.req_count == 1
+        if self.reader is None and (undecided or waiting):
             self._close_transport()
 
     def data_received(self, data: bytes) -> None:

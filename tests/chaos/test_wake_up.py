@@ -59,7 +59,7 @@ async def measure(consumers_port: int, producers_port: int, queue: str) -> list[
 
     def wait(client: QueueClient) -> None:
         def arrive(claim: asyncio.Future[Answer]) -> None:
-            if claim.exception() is None:
+            if not claim.cancelled():
                 arrived.put_nowait((client, claim.result()))
 
         client.send_claim(wait_ms=30_000).add_done_callback(arrive)

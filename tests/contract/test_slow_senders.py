@@ -25,7 +25,7 @@ import gunicorn.config
 import forq.worker
 import queues.api.wire
 
-shorter = {"timeout": 3, "keepalive": 2}
+shorter = {"timeout": 5, "keepalive": 2}
 plain_set = gunicorn.config.Config.set
 gunicorn.config.Config.set = lambda config, name, value: plain_set(
     config, name, shorter.get(name, value)
@@ -119,7 +119,8 @@ def slow(impatient: LiveServer) -> Iterator[Slow]:
 
 @pytest.mark.timeout(60)
 def test_all_of_them_are_gone_in_time(slow: Slow) -> None:
-    assert slow.took_s < DRIPPING_S + 1.5
+    # One who drips and is waited for would be left alone until five seconds after his last drop.
+    assert slow.took_s < DRIPPING_S + 4
 
 
 @pytest.mark.parametrize("name", SILENT)
