@@ -250,22 +250,6 @@ def test_a_client_that_goes_in_the_middle_of_its_answer_keeps_nothing(
     assert (first["id"], first["attempts"]) == (ids[0], 1)
 
 
-def test_a_client_that_goes_before_its_answer_keeps_nothing(
-    api: httpx.Client, messages: str, connect: Connect
-) -> None:
-    """At one of these moments the server is about to write: the writing itself fails."""
-    batch = {"messages": [{"content": "a" * 262_144}] * 60}
-    assert api.post(f"{messages}/batch", json=batch).status_code == 200
-    for delay_ms in range(0, 90, 3):
-        gone = connect()
-        gone.ask("POST", f"{messages}/claim", body=b'{"max":60,"waitMs":0}')
-        time.sleep(delay_ms / 1000)
-        gone.close()
-        assert api.get("/healthcheck").status_code == 204
-    (message,) = claim(api, messages, wait_ms=5_000)
-    assert message["attempts"] == 1
-
-
 def test_a_hundred_wait_and_each_gets_its_own(
     api: httpx.Client, messages: str, connect: Connect
 ) -> None:
