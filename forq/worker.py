@@ -154,7 +154,8 @@ class ForqProtocol(ASGIProtocol):
         return scope
 
     def _is_closed(self) -> bool:
-        return bool(self._closed)
+        # The transport knows first; what is written to it from then on disappears.
+        return bool(self._closed or self.transport.is_closing())
 
     def _is_websocket_upgrade(self, request: CallbackRequest) -> bool:
         return False

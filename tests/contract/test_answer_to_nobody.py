@@ -56,12 +56,18 @@ async def serve_one(application: Application, client: socket.socket) -> None:
         await server.wait_closed()
 
 
-def test_an_answer_that_could_not_be_written() -> None:
+@pytest.mark.parametrize("turns", range(8))
+def test_an_answer_that_could_not_be_written(turns: int) -> None:
+    """Whatever the event loop knows by then: an application either sees it or is told."""
     client = socket.socket()
     start: Message = {"type": "http.response.start", "status": 200, "headers": []}
 
     async def answer_nobody(scope: Scope, receive: Receive, send: Send) -> None:
         client.close()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        if scope["forq.closed"]():
+            raise ConnectionResetError
         await send(start)
         # A small one would be in the system's hands before the first sign that nobody is there.
         await send({"type": "http.response.body", "body": b"a" * 20_000_000})
