@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 
 # How often, while there is something to move.
-INTERVAL_S: Final = 0.25
+INTERVAL_S: Final = 1.0
 # A log of so many pages (16 MiB) has to start over: while one process writes without a pause it
 # never would, since there is always a page that has not been moved yet.
 LONG_LOG: Final = 4_000
